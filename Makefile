@@ -17,7 +17,7 @@ export ALL
 # The tests start hundreds of processes, which would compile our modules anew each time if nobody kept what is compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env env-spark env-learn env-peers check demo test test-learn bench docs release image js clean
+.PHONY: env env-spark env-learn env-peers check kernels demo test test-product test-learn bench docs release image js clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.installed
@@ -60,14 +60,20 @@ check: env
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+# numba keeps what it compiles beside the source: once, before processes that start together all compile the same.
+kernels: env
+	$(VENV)/bin/python -m tests.kernels
+
 # A process for each core, each with one thread for its matrices. conftest.py says which tests stay together and which come first.
-test test-learn: export OPENBLAS_NUM_THREADS = 1
-test test-learn: export OMP_NUM_THREADS = 1
+test-product test-learn: export OPENBLAS_NUM_THREADS = 1
+test-product test-learn: export OMP_NUM_THREADS = 1
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
-test: check $(if $(ALL),env-spark env-learn)
+test: test-product $(if $(ALL),test-learn)
+	$(if $(ALL),,@echo 'Left out: the tests with PyTorch, Flower, NVFLARE and scikit-learn. To run them: make test-learn')
+
+test-product: check kernels $(if $(ALL),env-spark)
 	$(VENV)/bin/$(PYTEST) -m 'not frameworks'
-	$(if $(ALL),$(MAKE) test-learn,@echo 'Left out: the tests with PyTorch, Flower, NVFLARE and scikit-learn. To run them: make test-learn')
 
 test-learn: env-learn
 	$(LEARN)/bin/$(PYTEST) packages/deniable-learn tests/learn tests/research tests/test_examples.py \

@@ -50,9 +50,9 @@ def text(cells: int) -> str:
 
 
 @contextmanager
-def collector(store: str, cells: int = CELLS) -> Iterator[tuple[str, int, str]]:
-    """A collector's address, process and batch token, on a store of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="deniable-bench-"))
+def collector(store: str, cells: int = CELLS, folder: Path | None = None) -> Iterator[tuple[str, int, str]]:
+    """A collector's address, process and batch token, on a store of its own, under this folder if one is given."""
+    folder = Path(tempfile.mkdtemp(prefix="deniable-bench-", dir=folder))
     (folder / "survey.toml").write_text(text(cells))
     try:
         with ExitStack() as stack:

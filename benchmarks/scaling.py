@@ -1,24 +1,27 @@
 """One and two collectors on one PostgreSQL: what each report takes of the processor, who waits for whom, and what two give.
 
     python -m benchmarks.scaling            writes scaling.md
-    python -m benchmarks.scaling --requests 4000 --print
+    python -m benchmarks.scaling --requests 4000 --repeats 1 --place memory --print
+    chrt --rr 10 python -m benchmarks.scaling            on a machine that has other work
 
-Where collectors, database and load share two cores, the cores are full before there are two collectors: two servers with
-nothing behind them show how much more is possible at all, and so does what everybody takes of the processor. What
-collectors take from each other shows where each has so little of a core that the others do not matter: a collector that
-has used its share is stopped until it has some again.
+The database lies in memory, where nobody waits for a disk, and on the disk. Where collectors, database and load share two
+cores, the cores are full before there are two collectors: two servers with nothing behind them show how much more is
+possible at all, and so does what everybody takes of the processor. What collectors take from each other shows where each
+has so little of a core that the others do not matter, as on a machine of its own: a collector that has used its share is
+stopped until it has some again.
 """
 
 import asyncio
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -29,6 +32,7 @@ import click
 
 from benchmarks.collector import BARE, CELLS, CONNECTIONS, bodies, text
 from benchmarks.effort import family_seconds, used
+from benchmarks.hostile import PLACES
 from benchmarks.page import publish
 from deniable.collector.crowd import post_all
 from tests.servers import Postgres, free_port, postgres, served, wait_until_ready
@@ -44,6 +48,7 @@ class Row(NamedTuple):
 
     name: str
     servers: int
+    connections: int  # to all servers together
     rate: float  # requests a second
     server: float  # microseconds of the processor for each request
     database: float
@@ -110,22 +115,28 @@ def watched(address: str) -> Iterator[Counter[str]]:
         thread.join(timeout=10)
 
 
-async def _send(urls: Sequence[str], some: list[bytes]) -> int:
+async def _send(urls: Sequence[str], some: list[bytes], connections: int) -> int:
     count = len(urls)
-    each = [post_all(url, iter(some[place::count]), CONNECTIONS // count) for place, url in enumerate(urls)]
+    each = [post_all(url, iter(some[place::count]), connections // count) for place, url in enumerate(urls)]
     return sum(done.arrived for done in await asyncio.gather(*each))
 
 
-def send(urls: Sequence[str], some: list[bytes]) -> None:
-    """Send all of these, over as many connections to all servers together as to one."""
+def send(urls: Sequence[str], some: list[bytes], connections: int = CONNECTIONS) -> None:
+    """Send all of these, over so many connections to all servers together."""
     import uvloop
 
-    if uvloop.run(_send(urls, some)) != len(some):
+    if uvloop.run(_send(urls, some, connections)) != len(some):
         raise RuntimeError("the servers refused some reports")
 
 
 def measured(
-    name: str, urls: Sequence[str], pids: Sequence[int], requests: int, server: Postgres | None, waits: Counter[str]
+    name: str,
+    urls: Sequence[str],
+    pids: Sequence[int],
+    connections: int,
+    requests: int,
+    server: Postgres | None = None,
+    waits: Counter[str] | None = None,
 ) -> Row:
     """Send reports, and see what that takes."""
     made = list(islice(bodies("single"), requests))
@@ -134,13 +145,13 @@ def measured(
         return sum(map(used, pids)), 0.0 if server is None else family_seconds(server.first), time.process_time()
 
     before, start = taken(), time.perf_counter()
-    send(urls, made)
+    send(urls, made, connections)
     seconds = time.perf_counter() - start
     mine, theirs, own = (1e6 * (after - first) / requests for after, first in zip(taken(), before, strict=True))
-    return Row(name, len(urls), requests / seconds, mine, theirs, own, waits)
+    return Row(name, len(urls), connections, requests / seconds, mine, theirs, own, waits or Counter())
 
 
-def bare(count: int, requests: int) -> Row:
+def bare(count: int, connections: int, requests: int) -> Row:
     """So many servers with nothing behind them."""
     ports = [free_port() for _ in range(count)]
     running = [subprocess.Popen([sys.executable, "-c", BARE.replace("PORT", str(port))]) for port in ports]
@@ -149,14 +160,14 @@ def bare(count: int, requests: int) -> Row:
         for url in urls:
             wait_until_ready(url)
         send(urls, list(islice(bodies("single"), 500)))
-        return measured("uvicorn alone", urls, [each.pid for each in running], requests, None, Counter())
+        return measured("uvicorn alone", urls, [each.pid for each in running], connections, requests)
     finally:
         for each in running:
             each.kill()
             each.wait(timeout=10)
 
 
-def collectors(server: Postgres, count: int, requests: int, share: float | None = None) -> Row:
+def collectors(server: Postgres, count: int, connections: int, requests: int, share: float | None = None) -> Row:
     """So many collectors on one database, each with this share of a core."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="deniable-bench-")))
@@ -169,63 +180,96 @@ def collectors(server: Postgres, count: int, requests: int, share: float | None 
         for pid in pids if share is not None else ():
             stack.enter_context(limited(pid, share or 0.0))
         name = "collectors" if share is None else f"collectors with {100 * share:g} % of a core each"
-        return measured(name, urls, pids, requests, server, waits)
+        return measured(name, urls, pids, connections, requests, server, waits)
 
 
 HEAD = """# One and two collectors on one PostgreSQL
 
-`python -m benchmarks.scaling` on {date}: reports of one person each over {connections} connections to all servers together,
-which share two cores with the database and the load. Microseconds are of the processor, for each request.
+`python -m benchmarks.scaling` on {date}: reports of one person each to servers that share two cores with the database and
+the load. Medians of {repeats} runs, rates with the least and the most. "Times one" is the rate of two beside that of one
+server with as many connections, and with as many connections to each server. Microseconds are of the processor, for each
+request.{priority}
+"""
+PRIORITY = " The machine had other work too: all of this had real-time priority (`chrt --rr 10`)."
+TABLE = """
+## The database {where}
 
-| servers | n | requests a second | times one | server, us | database, us | load, us | cores in all | waits: locks, others |
+| servers | n | connections | requests a second | times one | server, us | database, us | load, us | cores in all |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 TAIL = """
-One collector, the database and the load take {all_one:.0f} us of the processor for each report; at {rate:,.0f} reports a
-second that is {busy:.2f} of {cores} cores. If nobody ever waited for anybody, {cores} cores would be full at {most:,.0f} a
-second: two collectors can be at most **{possible:.2f} times one** here; by what a report takes with two ({all_two:.0f} us),
-{possible_two:.2f} times. They are {measured:.2f} times one. Two servers with nothing behind them are {bare:.2f} times one.
-With at most {share:g} % of a core each, so that cores are left over, two collectors are **{limited:.2f} times one**.
-A report takes {one:.0f} us of collector and database at one collector and {two:.0f} at two.
-Locks are looks ({looks:g} ms apart) at which a connection that counted reports waited for another transaction; others are
-those at which it waited for anything else (the disk, mostly) or worked.
+With {connections} connections, one collector, the database and the load take {one:.0f} us of the processor for each report,
+which is {busy:.2f} of {cores} cores at {rate:,.0f} a second; with two collectors a report takes {two:.0f} us. If nobody ever
+waited for anybody, two collectors could be {possible:.2f} times one. One collector keeps hardly more than one core busy:
+where it has all the clients it can serve, it takes that core for itself, and {cores} cores are full at **{full:.2f} times
+one**, whatever is done about waiting. Of {looks:,} looks ({every:g} ms apart) at the connections of two collectors,
+{locks:,} found one that waited for another transaction.
 """
+KINDS = {"memory": "in memory (`/dev/shm`)", "disk": "on the disk"}
+SETTINGS = [(1, CONNECTIONS), (1, 2 * CONNECTIONS), (2, CONNECTIONS), (2, 2 * CONNECTIONS)]  # servers and connections
 
 
-def shown_row(row: Row, one: float) -> str:
-    """A line of the table."""
-    locks = row.waits["Lock"]
-    others = sum(row.waits.values()) - locks
-    return (
-        f"| {row.name} | {row.servers} | {row.rate:,.0f} | {row.rate / one:.2f} | {row.server:.0f} | {row.database:.0f} | "
-        f"{row.load:.0f} | {row.cores:.2f} | {locks:,}, {others:,} |"
+def between(rows: list[Row]) -> Row:
+    """The median of several runs of one setting."""
+
+    def median(taken: Callable[[Row], float]) -> float:
+        return statistics.median(map(taken, rows))
+
+    return rows[0]._replace(
+        rate=median(lambda row: row.rate),
+        server=median(lambda row: row.server),
+        database=median(lambda row: row.database),
+        load=median(lambda row: row.load),
+        waits=sum((row.waits for row in rows), Counter[str]()),
     )
+
+
+def shown_row(rows: list[Row], ones: dict[int, float]) -> str:
+    """A line of the table; `ones` has the rates of one server, by its connections."""
+    row, rates = between(rows), [each.rate for each in rows]
+    same, each = ones[row.connections], ones[row.connections // row.servers] if row.connections > CONNECTIONS else None
+    times = "1.00" if row.servers == 1 else f"{row.rate / same:.2f}" + (f", {row.rate / each:.2f}" if each else "")
+    return (
+        f"| {row.name} | {row.servers} | {row.connections} | {row.rate:,.0f} ({min(rates):,.0f} to {max(rates):,.0f}) | "
+        f"{times} | {row.server:.0f} | {row.database:.0f} | {row.load:.0f} | {row.cores:.2f} |"
+    )
+
+
+def part(place: str, runs: list[list[list[Row]]]) -> str:
+    """What was measured with the database at one place: of each kind of server, the rows of each setting."""
+    lines = list[str]()
+    for kind in runs:
+        ones = {rows[0].connections: between(rows).rate for rows in kind if rows[0].servers == 1}
+        lines += [shown_row(rows, ones) for rows in kind]
+    one, two = (between(runs[1][SETTINGS.index((count, 2 * CONNECTIONS))]) for count in (1, 2))
+    cores = len(os.sched_getaffinity(0))
+    tail = TAIL.format(
+        connections=2 * CONNECTIONS, one=one.all, two=two.all, busy=one.cores, cores=cores, rate=one.rate,
+        possible=1e6 * cores / two.all / one.rate, full=cores * one.server / one.all, every=1000 * LOOKS,
+        looks=sum(two.waits.values()), locks=two.waits["Lock"],
+    )  # fmt: skip
+    return TABLE.format(where=KINDS[place]) + "\n".join(lines) + "\n" + tail
 
 
 @click.command()
 @click.option("--requests", default=20_000, show_default=True)
+@click.option("--repeats", default=3, show_default=True)
+@click.option("--place", "places", multiple=True, type=click.Choice(list(KINDS)), help="Of the database. Default: both.")
 @click.option("--print", "shown", is_flag=True, help="Print the result instead of writing it.")
-def main(requests: int, shown: bool) -> None:
+def main(requests: int, repeats: int, places: tuple[str, ...], shown: bool) -> None:
     """Measure what a second collector on the same database gives."""
-    with postgres() as server:
-        few = max(500, requests // 4)
-        pairs = [
-            [bare(count, requests) for count in (1, 2)],
-            [collectors(server, count, requests) for count in (1, 2)],
-            [collectors(server, count, few, SHARE) for count in (1, 2)],
-        ]
-    rows = [shown_row(row, pair[0].rate) for pair in pairs for row in pair]
-    ratios = [pair[1].rate / pair[0].rate for pair in pairs]
-    one, two = (row.server + row.database for row in pairs[1])
-    alone, both = pairs[1]
-    cores = len(os.sched_getaffinity(0))
-    tail = TAIL.format(
-        bare=ratios[0], one=one, two=two, share=100 * SHARE, limited=ratios[2], looks=1000 * LOOKS, measured=ratios[1],
-        all_one=alone.all, all_two=both.all, rate=alone.rate, busy=alone.cores, cores=cores, most=1e6 * cores / alone.all,
-        possible=cores / alone.cores, possible_two=1e6 * cores / both.all / alone.rate,
-    )  # fmt: skip
-    head = HEAD.format(date=datetime.now(UTC).date(), connections=CONNECTIONS)
-    publish(head + "\n".join(rows) + "\n" + tail, RESULT, shown)
+    few, priority = max(500, requests // 4), "" if os.sched_getscheduler(0) == os.SCHED_OTHER else PRIORITY
+    text = HEAD.format(date=datetime.now(UTC).date(), repeats=repeats, priority=priority)
+    for place in places or KINDS:
+        with postgres(PLACES[place]) as server:
+            every = range(repeats)
+            runs = [
+                [[bare(*setting, requests) for _ in every] for setting in SETTINGS],
+                [[collectors(server, *setting, requests) for _ in every] for setting in SETTINGS],
+                [[collectors(server, *setting, few, SHARE) for _ in every] for setting in SETTINGS],
+            ]
+        text += part(place, runs)
+    publish(text, RESULT, shown)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
 // deniable.js is the client; reports.js, which imports it, reads reports, and estimate.js, which imports both, counts and estimates.
 // invitation.js exchanges invitations, and is loaded by surveys for invited people only; strings.js by surveys that ask for text,
-// and repeated.js by surveys that ask again.
+// repeated.js by surveys that ask again, and friends.js by those that ask whom people know.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -39,6 +39,7 @@ for (const [source, made, modules] of [
   ["invitation.js", "invitation.js", [CLIENT]],
   ["strings.js", "strings.js", [CLIENT]],
   ["repeated.js", "repeated.js", [CLIENT]],
+  ["friends.js", "friends.js", [CLIENT]],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [here(`src/${source}`)],

@@ -55,3 +55,17 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
         "mean": mean,
         "variance": float(chances @ (values - mean) ** 2),
     }
+
+
+def latent_published_epsilon(features: int, bits: int, epsilon: float, alpha: float) -> float:
+    """What BitRand's Theorem 5 says LATENT costs: (1 + a) (1 + a e^x) / (a (1 + e^x)) epsilon, x = epsilon / (r l)."""
+    e = math.exp(epsilon / (features * bits))
+    return (1 + alpha) * (1 + alpha * e) / (alpha * (1 + e)) * epsilon
+
+
+def ome_published_epsilon(features: int, bits: int, epsilon: float, alpha: float) -> float:
+    """What BitRand's Theorem 6 says OME costs, with the sign as printed: below zero where alpha is large."""
+    e, count, cube = math.exp(epsilon / (features * bits)), features * bits, alpha**3
+    first = alpha / (1 + alpha) * (alpha * e / (1 + alpha * e)) + 1 / (1 + alpha * e) / (1 + alpha)
+    second = 1 / (1 + cube) * (alpha * e / (1 + alpha * e)) + 1 / (1 + alpha * e) * cube / (1 + cube)
+    return (count / first - count / second) * math.log(alpha) + epsilon / (2 * first) + epsilon / (2 * second)

@@ -19,7 +19,6 @@ from deniable.cli import options
 from deniable.core import Mechanism
 from deniable.domains import Categories, Features, KeyValue, LossMatrix, Vectors
 from deniable.errors import NotCertifiable
-from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable.mechanisms.key_value.key_sampling import KeySampling
 from deniable.mechanisms.key_value.three_state import ThreeState
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
@@ -34,6 +33,7 @@ from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.published_utility import PublishedUtility
 from deniable.wrappers.utility_optimized import UtilityOptimized
+from research.bit_formulas import latent_published_epsilon, ome_published_epsilon
 from research.papers.uldp.mechanisms import hashed_epsilon, random_hashing, worst_report
 
 Verdict = Literal["false", "loose", "holds"]

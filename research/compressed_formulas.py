@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import IndexLaw
 
 

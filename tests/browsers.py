@@ -49,6 +49,27 @@ new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
 """
 
 
+WIDTHS = (320, 390, 768, 1280)  # pixels: small and large phones, a tablet, a desk
+# What sticks out of the page, or of the box that it is in, unless that box scrolls by itself.
+OUTSIDE = """[...document.querySelectorAll("main *, header *, footer *")].filter((each) => {
+  if (each.closest(".scroll, pre, svg, .skip") && !each.matches(".scroll, pre, svg")) return false;
+  const box = each.getBoundingClientRect();
+  return box.width > 0 && (box.right > document.documentElement.clientWidth + 0.5 || box.left < -17);
+}).map((each) => `${each.tagName} ${each.className} ${each.textContent.slice(0, 40)}`)"""
+# The texts of charts that stick out of them or of the box that they are in, and so are cut off.
+CUT_OFF = """[...document.querySelectorAll(".chart svg")].flatMap((chart) => {
+  const edge = chart.getBoundingClientRect(), room = chart.closest(".chart").getBoundingClientRect();
+  const outside = (box) => box.left < edge.left - 1 || box.right > Math.min(edge.right, room.right) + 1;
+  const texts = [...chart.querySelectorAll("text")];
+  return texts.filter((text) => outside(text.getBoundingClientRect())).map((text) => text.textContent);
+})"""
+# What is said above tables, as far as it is only seen after scrolling sideways.
+UNREAD = """[...document.querySelectorAll(".scroll caption")].filter((caption) => {
+  const box = caption.getBoundingClientRect(), room = caption.closest(".scroll").getBoundingClientRect();
+  return box.width > 0 && (box.left < room.left - 1 || box.right > room.right + 1);
+}).map((caption) => caption.textContent)"""
+
+
 class Site:
     """A collector on this machine, in a thread, whose store can be asked directly."""
 
@@ -172,6 +193,18 @@ class Visitor:
         """Wait until this is so; the policy forbids the page to evaluate it by itself."""
         until(lambda: self.page.evaluate(script))
 
+    def fits(self, name: str, picture: "Picture") -> None:
+        """Nothing sticks out of the page, whatever its width; with pictures under this name."""
+        before = self.page.viewport_size
+        for width in WIDTHS:
+            self.page.set_viewport_size({"width": width, "height": 800})
+            self.until(f"innerWidth === {width} && !({OUTSIDE}).length && !({CUT_OFF}).length")  # charts are drawn anew
+            assert self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, width)
+            assert self.page.evaluate(UNREAD) == [], (name, width)
+            picture(self.page, f"{name}-{width}")
+        if before:
+            self.page.set_viewport_size(before)
+
     def seen(self) -> dict[str, Any]:
         found: dict[str, Any] = self.page.evaluate("window.seen")
         return found
@@ -212,14 +245,6 @@ def settled(page: "Page", work: str, *given: object) -> Any:
     """What an asynchronous function of a page gives. Playwright itself would wait for it without a limit."""
     late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('it did not end in time')), {1000 * PATIENCE}))"
     return page.evaluate(f"(given) => Promise.race([({work})(...given), {late}])", list(given))
-
-
-# The texts of charts that stick out of them, and so are cut off.
-CUT_OFF = """[...document.querySelectorAll(".chart svg")].flatMap((chart) => {
-  const edge = chart.getBoundingClientRect(), outside = (box) => box.left < edge.left - 1 || box.right > edge.right + 1;
-  const texts = [...chart.querySelectorAll("text")];
-  return texts.filter((text) => outside(text.getBoundingClientRect())).map((text) => text.textContent);
-})"""
 
 
 def violations(page: "Page", source: str) -> list[str]:

@@ -81,6 +81,8 @@ NUMBERS: dict[str, dn.Mechanism] = {
     "optimal-mean": dn.OptimalMean(dn.Interval(-3, 5, steps=5), 1.0, Fraction(3), [-1, 0, 1], [[5, 2, 2], [3, 3, 3]]),
     "feature-vector": dn.FeatureVector(dn.Features(3, -1, 1, steps=2), 1.0, 2, "duchi-1"),
     "feature-vector-all": dn.FeatureVector.composed(dn.Features(2, 0, 1, steps=1), 0.5),
+    "sign-word": dn.SignWord(dn.Features(3, -1, 1, steps=2), 2.0, 2),
+    "sign-word-all": dn.SignWord(dn.Features(3, 0, 1, steps=1), 3.0, 3),
     "duchi-vector": dn.DuchiVector(dn.Features(4, -1, 1, steps=2), 1.0),
     "duchi-vector-odd": dn.DuchiVector(dn.Features(3, 0, 4, steps=1), 1.0),
     "bitrand": dn.BitRand.as_published(3, 4, 1.0, whole=1),
@@ -227,6 +229,8 @@ POINTS = dn.Points(RANDOM.random((9, 2)))
 TIES = dn.LossMatrix(RANDOM.integers(1, 4, (8, 8)) * (1 - np.eye(8)))
 SETS = dn.Points([{"a"}, {"a", "b"}, {"b", "c"}, {"c"}, {"a", "c", "d"}], "jaccard")
 INTERVAL = dn.Interval(-1, 1, steps=6)
+# The truncated geometric law on ten points, with the ratio 7/10.
+GEOMETRIC = [[Fraction(7, 10) ** abs(x - z) * Fraction(10 if z in (0, 9) else 3, 17) for z in range(10)] for x in range(10)]
 RELEASES: dict[str, Release] = {
     "bipartite": dn.Bipartite(LINE, 1.5),
     "bipartite one": dn.Bipartite(LINE, 1.5, near=1),
@@ -252,6 +256,7 @@ RELEASES: dict[str, Release] = {
     "exponential": dn.ReleaseChannel.exponential(LINE, 1.5),
     "exponential tight": dn.ReleaseChannel.exponential(TIES, 1.5, tight=True),
     "laplace": dn.ReleaseChannel.laplace(INTERVAL, 1.5),
+    "metric": dn.MetricRelease.from_rows(LINE, 3.5, GEOMETRIC),
 }
 SHORT = dn.Vectors([dn.Ordered(range(4)), dn.Interval(0, 1, steps=2)])
 VECTOR_RELEASES: dict[str, dn.Mechanism] = {

@@ -47,7 +47,7 @@ def cases(mechanism: dn.Mechanism) -> list[dict[str, Any]]:
         else:
             codes = [partial(_noted, used, partial(encode, domain.index(answers))) for encode in law.encoders if encode]
         fields = run(law.program, codes, dn.SeededCoins(seed), 1)
-        found.append({"seed": seed, "codes": used, "report": {name: _plain(value) for name, value in fields.items()}})
+        found.append({"seed": seed, "codes": used, "report": {name: plain(value) for name, value in fields.items()}})
     return found
 
 
@@ -57,7 +57,7 @@ def _noted(used: list[Any], encode: Any, *draws: Any) -> Any:
     return code
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     if isinstance(value, PackedBits):
         value = value.bytes
     value = np.asarray(value)
@@ -83,7 +83,7 @@ def exact(vector: Mapping[str, Any]) -> dict[str, Any]:
     middle = [_middle(program.types[place]) for place, _ in program.codes]
     few = all(node.op != "public" or node.params[0] <= LONGEST for node in program.nodes)
     given = [codes for codes in (vector["cases"][0]["codes"], middle) if codes and few]
-    return {"name": vector["name"], "cases": [_exact_case(program, codes) for codes in given]}
+    return {"name": vector["name"], "cases": [exact_case(program, codes) for codes in given]}
 
 
 def _middle(kind: Type) -> int | list[int]:
@@ -93,7 +93,7 @@ def _middle(kind: Type) -> int | list[int]:
     return [kind.high - place for place in range(kind.width)] if kind.distinct else [code] * kind.width
 
 
-def _exact_case(program: Program, codes: list[Any]) -> dict[str, Any]:
+def exact_case(program: Program, codes: list[Any]) -> dict[str, Any]:
     law = {report: _text(chance) for report, chance in sorted(chances(program, codes).items())}
     text = "\n".join(f"{report} {chance}" for report, chance in law.items())
     shown = {"law": law} if len(law) <= SHOWN else {"sha256": hashlib.sha256(text.encode()).hexdigest()}

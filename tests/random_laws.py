@@ -34,7 +34,7 @@ from tests.privacy import test_random_laws as small
 
 RUNS = 2
 C_LIMITS = {c_library.LONG_FRACTION, c_library.MEMORY, c_library.COINS}  # of memory and of long numbers
-JS_ENTRIES = 1 << 16  # of all tables together; Python and C allow 2^20
+JS_ENTRIES = 1 << 16  # of all tables together; Python and C allow 2^22
 
 
 def programs(count: int, seed: int) -> Iterator[tuple[str, str]]:

@@ -101,8 +101,8 @@ class Postgres:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
-    folder = Path(tempfile.mkdtemp(prefix="deniable-pg-"))
+def postgres(under: Path | None = None) -> Iterator[Postgres]:
+    folder = Path(tempfile.mkdtemp(prefix="deniable-pg-", dir=under))
     server = Postgres(folder)
     try:
         yield server

@@ -26,9 +26,10 @@ SAYS = {
     "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
     "survey.py": "2,001 people",
     "private_classifier.py": "whom to trust: one person taking part or not, central",
+    "nvflare_simulator.py": "site-3 spent epsilon 32 of 32 in 4 reports",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
-NEEDS = {"federated.py": ["flwr"]}
+NEEDS = {"federated.py": ["flwr"], "nvflare_simulator.py": ["nvflare"]}
 
 
 def test_every_example_is_listed_and_short() -> None:

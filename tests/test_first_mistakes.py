@@ -3,16 +3,21 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
 
 import deniable as dn
+from deniable.cli import panel
 from deniable.cli.main import main
+from deniable.collector import Collector, opened
 from deniable.planning.ranking import counted, there_are
+from deniable.survey import Survey
 from tests.cli.test_cli import refusal, run
+from tests.surveys import ONE
 
 COIN = dn.DirectResponse(dn.Categories(["a", "b"]), 1.0)
 UNKNOWN = COIN.to_json().replace("direct-1", "mine-1")
@@ -161,6 +166,38 @@ def test_progress_on_a_terminal_and_none_on_a_pipe(folder: Path) -> None:
             shown += part
         assert running.wait(timeout=120) == 0
     assert b"randomizing" in shown and b"100%" in shown and b":" in shown.split(b"100%")[1]
+
+
+@pytest.mark.needs("starlette")
+def test_long_verbs_say_how_far_they_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reports the share that is done, never less than before, up to all of it."""
+    seen: dict[str, list[float]] = {}
+
+    @contextmanager
+    def progress(what: str) -> Iterator[Callable[[float], None]]:
+        yield seen.setdefault(what, []).append
+
+    monkeypatch.setattr(panel, "progress", progress)
+    (folder / "few.csv").write_text("x\n" + "a\nb\n" * 500)
+    (folder / "survey.toml").write_text(ONE)
+    with opened("survey.db") as store:
+        asked = Survey.load("survey.toml")
+        Collector(asked, store).take(asked.read(asked.batch({"town": ["Nice"] * 50}, 50)))
+    expected = {
+        "perturb few.csv --column x --mechanism mechanism.json --out few.reports": "randomizing",
+        "aggregate mechanism.json few.reports --out few.json --workers 1": "counting",
+        "certify survey.toml": "certifying",
+        "audit mechanism.json --trials 2000": "collecting reports from the client",
+        "compare --values 4 --epsilon 1 --people 50 --repeats 2": "simulating",
+        "backup survey.toml --out survey.backup": "writing",
+        "restore survey.toml survey.backup --store other.db": "restoring",
+        "move survey.toml --to third.db": "moving",
+    }
+    for command, what in expected.items():
+        seen.clear()
+        done = run(*command.split())
+        assert done.exit_code == 0, (command, done.output)
+        assert seen[what][-1] == 1 and seen[what] == sorted(seen[what]), command
 
 
 def _read(terminal: int) -> bytes:

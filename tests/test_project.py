@@ -11,6 +11,7 @@ import pytest
 
 import deniable as dn
 from tests import ROOT
+from tests.twins import prints_the_same_without
 
 SOURCE = Path(dn.__file__).parent
 # A module imports only from its own folder and from those before it.
@@ -200,26 +201,13 @@ def test_files_are_named_after_a_class_in_them() -> None:
 def test_it_works_without_any_extra() -> None:
     """With numba, pyarrow and matplotlib out of reach, bulk work gives the same reports as with them."""
     code = """
-import sys
-for name in ("numba", "pyarrow", "matplotlib"):
-    if {without}:
-        sys.modules[name] = None
-import importlib.util
-found = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name == "numba" and {without} else found(name, *rest)
 import hashlib, numpy as np, deniable as dn
 for make in (dn.DirectResponse, dn.Unary, dn.SubsetSelection):
     mechanism = make(dn.Categories(range(60)), 1.0)
     reports = mechanism.perturb(np.arange(30_000) % 60, dn.SeededCoins(1))
     print(hashlib.sha256(mechanism.pack(reports)).hexdigest(), mechanism.count(reports).sum())
-print("numba" in sys.modules and sys.modules["numba"] is not None)
 """
-    outputs = []
-    for without in (True, False):
-        command = [sys.executable, "-c", code.replace("{without}", str(without))]
-        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split("\n"))
-    assert outputs[0][:3] == outputs[1][:3]
-    assert outputs[0][3] == "False"
+    assert prints_the_same_without(("numba", "pyarrow", "matplotlib"), code)
 
 
 def _endless(path: Path) -> Iterator[str]:

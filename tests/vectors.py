@@ -43,6 +43,7 @@ RELEASED: dict[str, dn.Mechanism] = {
     "coarsened-interval": dn.Coarsened(RANGE, 1.5),
     "coarsened-one": dn.Coarsened(AGES, 1.5, [5]),
     "staircase": dn.Staircase(AGES, 1.5, [1, 2, 3, 6]),
+    "metric": dn.MetricRelease(GRADES, 1.5, [[9, 3, 2], [4, 6, 4], [3, 3, 8]], 0.9),
 }
 EVERYTHING: dict[str, dn.Mechanism] = {
     **EXAMPLES,

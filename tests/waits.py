@@ -48,9 +48,9 @@ def same_day(seconds: float = 120.0) -> None:
         time.sleep(left + 1)
 
 
-def finished(work: Coroutine[Any, Any, Result]) -> Result:
+def finished(work: Coroutine[Any, Any, Result], seconds: float = PATIENCE) -> Result:
     """What this gives, run in an event loop of its own."""
-    return asyncio.run(asyncio.wait_for(work, PATIENCE))
+    return asyncio.run(asyncio.wait_for(work, seconds))
 
 
 @contextmanager

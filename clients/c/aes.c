@@ -108,6 +108,13 @@ static int fresh_key(unsigned char key[32])
     return got != 32;
 }
 
+static void zero(volatile void *at, size_t size)
+{
+    volatile unsigned char *byte = at;
+    while (size--)
+        *byte++ = 0;
+}
+
 static long process(void)
 {
 #ifdef HAVE_UNIX
@@ -128,7 +135,7 @@ static int keystream(void *state, unsigned char *out, size_t size)
             stream->used = 0;
         }
         *out++ = stream->block[stream->used];
-        stream->block[stream->used++] = 0; /* nobody finds the coins of a report in memory later */
+        stream->block[stream->used++] = 0; /* what was drawn is not kept; deniable_forget overwrites what it came from */
     }
     return 0;
 }
@@ -156,13 +163,22 @@ void deniable_seeded(deniable_keystream *stream, const void *seed, size_t size)
 deniable_result deniable_secure(deniable_keystream *stream)
 {
     unsigned char key[32];
-    volatile unsigned char *wiped = key;
-    int i;
     if (fresh_key(key))
         return DENIABLE_COINS;
     deniable_keyed(stream, key);
     stream->secure = 1, stream->process = process();
-    for (i = 0; i < 32; i++)
-        wiped[i] = 0;
+    zero(key, sizeof key);
     return DENIABLE_OK;
+}
+
+static int forgotten(void *state, unsigned char *out, size_t size)
+{
+    (void)state, (void)out, (void)size;
+    return 1;
+}
+
+void deniable_forget(deniable_keystream *stream)
+{
+    zero(stream, sizeof *stream);
+    stream->stream.bytes = forgotten;
 }

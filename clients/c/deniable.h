@@ -13,7 +13,7 @@
  *         deniable_from_stream(&coins, &stream.stream);
  *         if (deniable_run(&law, &coins, codes, count) == DENIABLE_OK)
  *             deniable_pack(&law, NULL, report, sizeof report, &size);
- *         deniable_wipe(&law);
+ *         deniable_wipe(&law), deniable_forget(&stream);
  *     }
  */
 #ifndef DENIABLE_H
@@ -186,6 +186,9 @@ void deniable_seeded(deniable_keystream *stream, const void *seed, size_t size);
 
 /* A fresh key from the operating system; a forked process takes a key of its own. */
 deniable_result deniable_secure(deniable_keystream *stream);
+
+/* Overwrite the key with zeros, after which the stream gives nothing: whoever has the key and a report can work out the answer. */
+void deniable_forget(deniable_keystream *stream);
 
 #ifdef __cplusplus
 }

@@ -10,12 +10,13 @@ static uint32_t needed(int64_t high)
     return bits;
 }
 
-/* The value of field i must be a row of as many bits, or a number from 0 that has at most that many. */
+/* A field must be a row of as many bits, or a number from 0 whose bounds need at most that many, whatever its value is: that a
+ * report is refused must say nothing about the answer. */
 static int fits(const deniable_node *node, uint32_t bits)
 {
     if (node->row)
         return bits == node->width;
-    return !node->width && node->low >= 0 && bits >= needed(node->number) && bits <= 64;
+    return !node->width && node->low >= 0 && bits >= needed(node->high) && bits <= 64;
 }
 
 static unsigned bit_of(const deniable_node *node, uint32_t i)

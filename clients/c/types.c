@@ -115,7 +115,7 @@ static void infer_code(reader *r, deniable_node *node)
     node->name = r->params[0].name;
     give(r, node, low, high, node->params > 3 ? (uint32_t)whole(r, node, 3, 1, DENIABLE_WIDEST) : 0);
     node->whole[0] = node->params > 4 ? whole(r, node, 4, 0, 1) : 0;
-    check(r, !node->whole[0] || (int64_t)node->width - 1 <= high - low, DENIABLE_RANGE);
+    check(r, !node->whole[0] || node->width - 1 <= (uint64_t)high - (uint64_t)low, DENIABLE_RANGE);
 }
 
 static void infer_constant(reader *r, deniable_node *node)

@@ -125,22 +125,21 @@ const MOST = 65536; // bytes that getRandomValues gives at once
 export class SecureCoins extends Coins {
   #crypto;
   #pool = [];
-  #used = 0;
 
   constructor(crypto = globalThis.crypto) {
     super();
-    lawful(typeof crypto?.getRandomValues === "function", "There is no WebCrypto, so nothing is randomized.", NoRandomness);
+    lawful(typeof crypto?.getRandomValues === "function", "Without WebCrypto nothing is randomized.", NoRandomness);
     this.#crypto = crypto;
   }
 
   draw(size) {
-    if (this.#used + size > this.#pool.length) {
+    if (size > this.#pool.length) {
       this.#pool = new Uint8Array(Math.max(size, POOL));
       for (let start = 0; start < size || !start; start += MOST) this.#crypto.getRandomValues(this.#pool.subarray(start, start + MOST));
-      this.#used = 0;
     }
-    const out = this.#pool.slice(this.#used, this.#used + size);
-    this.#pool.fill(0, this.#used, (this.#used += size)); // nobody finds the coins of a report in memory later
+    const out = this.#pool.slice(0, size);
+    this.#pool.fill(0, 0, size); // nobody finds the coins of a report in memory later
+    this.#pool = this.#pool.subarray(size);
     return out;
   }
 }

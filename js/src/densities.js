@@ -11,7 +11,8 @@ export const FEW = 1 << 10; // worlds that are followed before any other rule is
 export const MANY = 1 << 16; // worlds that are followed at all
 
 export const isFree = (node) => node.draws.size > 0 && !node.tainted; // drawn without a look at the answer
-export const drawsOf = (nodes) => new Set(nodes.flatMap((node) => [...node.draws]));
+const allDraws = (nodes) => nodes.flatMap((node) => [...node.draws]);
+export const drawsOf = (nodes) => new Set(allDraws(nodes));
 
 /** Whether these nodes have no draw in common with others. */
 export function areApart(some, others) {
@@ -47,7 +48,7 @@ export function classes(shared, varied = [], scale = () => ONE, possible = () =>
   const [ways, whole] = worlds([...seen, ...secret, ...all.slice(shared.length)]);
   const density = ([values, n]) => {
     const own = values.splice(seen.length).slice(secret.length);
-    return [values.join("|"), product({ n, d: whole }, scale(own, values))];
+    return [values.join("|"), product({ n, d: whole }, scale(own, values.slice(-shared.length)))];
   };
   const every = secret.reduce((all, code) => all * sizeOf(code), 1);
   const ends = ([key, list]) => [key, [list.length < every * possible(key) ? ZERO : smallest(list), largest(list)]];
@@ -132,9 +133,13 @@ function moved(node, left) {
   const size = form.most + 1n;
   const [a, b, c] = args;
   if (form.width) return undefined;
-  const isOwn = (draw) => isDraw(draw) && !draw.args.length && isUsedOnce(draw, [node]) && areApart([draw], left);
+  const terms = op === "mod" ? termsOf(a, params[0]) : args;
+  const draws = allDraws([...terms, ...left]); // each as often as something depends on it
+  const isOwn = (draw) => {
+    spend(draws.length);
+    return isDraw(draw) && !draw.args.length && isOnce(draws, draw);
+  };
   if (op === "mod") {
-    const terms = termsOf(a, params[0]);
     const noise = terms.filter((term) => isFree(term) && (node.tainted || isOwn(term)));
     const others = [...new Set(terms)].filter((term) => !noise.includes(term));
     if (noise.length) return [summed(noise, params[0], isOwn), others, params[0]];
@@ -149,7 +154,7 @@ function moved(node, left) {
     const [noise, others, , share] = moved(b, left) ?? [];
     return noise && [noise, [...others, a], size, share];
   }
-  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isOwn(a) && areApart([a], [b, c])) {
+  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isOwn(a)) {
     return [c, [b], 2n, ratio(2n, size)]; // half of all columns have either parity
   }
   return undefined;

@@ -64,8 +64,9 @@ function exp({ n, d }) {
   return sum;
 }
 
-/** Whether odds are at most e^epsilon. */
-export const within = (odds, epsilon) => equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d;
+/** Whether odds are at most e^epsilon, which comes from anybody: a number, and not so large that this takes long. */
+export const within = (odds, epsilon) =>
+  Number.isFinite(epsilon) && epsilon < 1e3 && (equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d);
 
 const known = new Map();
 
@@ -82,7 +83,7 @@ export function oddsBelow(epsilon) {
 }
 
 /** The fraction with the smallest denominator from a / b to c / d, as [n, d]. */
-function simplest(a, b, c, d) {
+export function simplest(a, b, c, d) {
   const whole = (a + b - 1n) / b;
   if (whole * d <= c) return [whole, 1n];
   const floor = whole - 1n;

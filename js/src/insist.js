@@ -8,7 +8,7 @@ export function lawful(holds, what, kind = InvalidLaw) {
 }
 
 export const insist = (good) =>
-  lawful(good, "The parameters do not fit together: the description was changed.", InvalidParameter);
+  lawful(good, "The description was changed.", InvalidParameter);
 
 /** The number, if it is a whole one in these bounds. */
 export function whole(number, least, most) {

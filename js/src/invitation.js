@@ -6,9 +6,12 @@ import { InvalidParameter, InvalidReport, NoRandomness } from "./index.js";
 
 const E = 65537n;
 const [PREFIX, SALT, BYTES] = [32, 48, 256];
+const [MOST_KEYS, LONGEST_DELAY] = [16, 7 * 86_400];
 const CONTEXT = utf8("deniable invitation 1\0");
 const TAGGED =
   "The collector offers a key that the survey does not name. It could recognize you by it, so your invitation was not used. Tell the people who run the survey.";
+const MANY =
+  "The survey names more than 16 keys, the same key twice, or no time to wait of up to a week. You could be recognized, so your invitation was not used.";
 
 const number = (bytes) => BigInt(`0x${hex(bytes)}`);
 const bytesOf = (n, size) => unhex(n.toString(16).padStart(2 * size, "0"));
@@ -154,8 +157,12 @@ export class Invitation {
     return { status: 0, detail: "the key of the survey keeps changing", reason: "" };
   }
 
+  /** What repeats the exchange; refused where so many keys are named that people could be told apart by them. */
   async #begun({ current, keys }, code) {
     const { invitations, fingerprint } = this.#survey;
+    const { keys: named, delay } = invitations;
+    const isFew = Array.isArray(named) && named.length <= MOST_KEYS && new Set(named).size === named.length;
+    if (!isFew || !Number.isInteger(delay) || delay < 0 || delay > LONGEST_DELAY) throw new InvalidParameter(MANY);
     const der = unhex(String(keys?.[current] ?? ""));
     const id = hex(new Uint8Array(await subtle().digest("SHA-256", der)));
     if (!Number.isInteger(current) || invitations.keys[current] !== id) throw new InvalidParameter(TAGGED);

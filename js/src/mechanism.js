@@ -35,7 +35,7 @@ function check({ nodes, codes, report }, { inputs }, fields) {
   lawful(good, "The law makes other reports than it states.");
 }
 
-export const NO_LAW = "There is no law to run. The collector serves it at /v1/law: Survey.parse(text, { law }).";
+export const NO_LAW = "There is no law to run. A collector serves it at /v1/law.";
 
 export class Mechanism {
   #program;

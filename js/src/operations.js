@@ -138,8 +138,9 @@ export const DRAWS = {
     2,
     (node, [less]) => {
       node.bit(less);
-      node.whole(1, 1n, node.whole(0, 1n, WIDEST));
-      return row(node.params[0]);
+      const n = node.whole(0, 1n, WIDEST);
+      node.need(n * node.whole(1, 1n, n) <= 1n << 32n); // beyond, some word would always be refused
+      return row(n);
     },
     ([less], params, coins) => coins.subset(...params.map(Number), on(less)),
   ],
@@ -213,8 +214,7 @@ export const OPERATIONS = {
     (node, [condition, a, b]) => {
       node.bit(condition);
       node.same(a.width, b.width);
-      if (a.row) node.row(b);
-      else node.numbers(b);
+      node.same(!a.row, !b.row);
       return { ...a, least: smallest([a.least, b.least]), most: largest([a.most, b.most]) };
     },
     ([condition, a, b]) => (on(condition) ? a : b),

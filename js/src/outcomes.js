@@ -26,7 +26,6 @@ const arranged = (width, good) => evenly(rows(width, HALF).flatMap(([row]) => (g
 const OUTCOMES = {
   toss: (_, [heads]) => either(heads),
   below: (_, [n]) => below(n),
-  public: (_, [n]) => below(n),
   split: (_, [heads, first, second]) => [...scaled(below(first), heads), ...scaled(below(second), rest(heads), first)],
   pick: (_, [weights]) => weighed(weights),
   pick_each: ([row], [table]) => weighed(table[row]),

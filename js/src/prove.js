@@ -129,10 +129,10 @@ function selection(view, depth) {
 /** A number that with some probability has nothing to do with the answer. */
 const replacement = (view) => view.length === 1 && isSingle(view[0]) && oddsOf(profile(view, -1)?.[0]);
 
-/** One of several different codes, which a draw takes. */
-function sampling(view) {
+/** One of several codes, which a draw takes; where they need not differ, it may be anything. */
+function sampling(view, depth) {
   const [key, width, seen] = taken(view) ?? [];
-  return key && sampled(key, width, cleaned(seen));
+  return key ? sampled(key, width, cleaned(seen)) : seen && bound(seen, depth + 1);
 }
 
 const enumeration = (view) => oddsOf(classes(view));

@@ -7,11 +7,13 @@ import { lawful } from "./insist.js";
 import { mechanismFromSpec } from "./mechanism.js";
 
 const NO_ANSWER = "(no answer)";
-const THEOREM = "Its law rests on a theorem, which no device can check. Use the Python client.";
+const THEOREM = "Its law rests on a theorem. Use the Python client.";
 
 // What the lines of a question are called in the domain of its mechanism, if they have another name there.
 const LINES = { choices: "labels", places: "labels", items: "labels", at_most: "atMost" };
 
+/** Whether this names a survey or a question. */
+export const isName = (id) => typeof id === "string" && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(id);
 const sorted = (list) => list?.slice().sort();
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -24,7 +26,7 @@ function asked(data, domain, refuse) {
     const key = LINES[line] ?? line;
     return Object.hasOwn(domain, key) && !same(value, domain[key]);
   };
-  if (!id || !domain || Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
+  if (!isName(id) || !domain || Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
   const { labels, places, points, atMost, dimensions, clip, low, high } = domain;
   const choices = places && labels.filter((label) => !optional || label !== NO_ANSWER);
   return { id, ask, kind, optional, points, atMost, dimensions, clip, low, high, choices };
@@ -41,7 +43,7 @@ export class Question {
     const refuse = (what, kind = InvalidSurvey) => {
       throw new kind(`Question ${number + 1}: ${what}`);
     };
-    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete.");
+    if (typeof data?.id !== "string" || !data.kind || !data.mechanism) refuse("It is incomplete.");
     if (law === null) refuse(THEOREM, InvalidLaw);
     const { id, kind, weight = 1, optional = false, sensitive, low, mechanism } = data;
     let domain;

@@ -8,11 +8,15 @@ import { sendUntil } from "./sending.js";
 
 const MOST_PERIODS = 4096; // that are remembered; reports for earlier ones are not made any more
 const LONGEST_SPAN = 1000;
+const MOST_REPORTS = 1e5; // whose odds are multiplied
 const MADE = "There is a report for this period already. The same one can be sent again, but not a new one.";
 
 const insist = (good, what, kind) => {
   if (!good) throw new kind(what);
 };
+
+/** What a table has under a name of its own: a survey may be called "constructor". */
+const own = (table, name) => (Object.hasOwn(table ?? {}, name) ? table[name] : undefined);
 
 /** Whether each question is asked in more than one period. */
 const asksAgain = ({ repeat = "once" }) => repeat !== "once";
@@ -36,7 +40,7 @@ function spanOf({ tree: { survey: about, question: asked }, questions, opens, cl
   return span;
 }
 
-/** The odds of all reports ever on one answer to each question, as a fraction; null where they grow with time. */
+/** The odds of all reports ever on one answer to each question, as a fraction; null where they grow with time, or are too many. */
 function everOf(survey, span) {
   const { opens, closes, window } = survey;
   const reports = closes === null ? 0 : Math.ceil(Math.ceil((closes - opens) / window) / span);
@@ -44,7 +48,7 @@ function everOf(survey, span) {
     if (!asksAgain(survey.tree.question[place])) return [loss.odds, 1];
     return lifetimeLoss ? [lifetimeLoss.odds, 1] : [loss.odds, reports];
   });
-  if (!found.every(([, times]) => times)) return null;
+  if (!found.every(([, times]) => times > 0 && times <= MOST_REPORTS)) return null;
   let all = found.map(([text, times]) => text.split("/").map((part) => BigInt(part) ** BigInt(times)));
   if (survey.budget === "sampled") all = all.sort(([a, b], [c, d]) => (a * d < c * b ? 1 : -1)).slice(0, survey.sample);
   return all.reduce((one, [n, d = 1n]) => ({ n: one.n * n, d: one.d * d }), { n: 1n, d: 1n });
@@ -80,7 +84,7 @@ export class RepeatedDevice extends Device {
 
   async #state() {
     const data = await (await this.#opened()).change();
-    return data.repeated?.[this.survey.id] ?? { periods: [], waiting: [], reports: 0 };
+    return own(data.repeated, this.survey.id) ?? { periods: [], waiting: [], reports: 0 };
   }
 
   #name(what) {
@@ -159,9 +163,10 @@ export class RepeatedDevice extends Device {
         const held = (data.memories ??= {});
         // Another page may have kept an answer meanwhile: then a report must be made from that one.
         if (kept.some((question, i) => (held[question.memory] ?? null) !== before[i])) return;
-        const state = ((data.repeated ??= {})[survey.id] ??= { periods: [], waiting: [], reports: 0 });
+        const state = own(data.repeated, survey.id) ?? { periods: [], waiting: [], reports: 0 };
+        (data.repeated ??= {})[survey.id] = state;
         insist(this.#may(period, state), MADE, BudgetSpent);
-        const old = data.surveys[survey.id];
+        const old = own(data.surveys, survey.id);
         const spent = Object.values(data.surveys).reduce((sum, { epsilon }) => sum + epsilon, 0);
         const isWithin = !paid || !(spent + paid > data.lifetime);
         insist(isWithin, `With this answer, epsilon ${paid}, you would exceed the lifetime limit of ${data.lifetime}.`, BudgetSpent);

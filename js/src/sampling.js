@@ -7,7 +7,10 @@ import { codesOf, constant, isNumber, make, rewritten, sizeOf, spend, unknown, u
 import { listed } from "./lists.js";
 import { cost } from "./worlds.js";
 
-/** What is seen where a code, the key, is the number that is taken; if there is a draw that takes one of so many. */
+/**
+ * What is seen where codes stand for the numbers that are taken, if there is a draw that takes one of so many and does nothing else.
+ * The first is the key, if it is one of numbers that all differ.
+ */
 export function taken(view) {
   const all = upstream(view);
   for (const draw of all.filter((node) => node.op === "below")) {
@@ -16,7 +19,7 @@ export function taken(view) {
     const isTake = ({ op, args: [vector, index] }) =>
       op === "at" && index === draw && vector.op === "code" && vector.tainted && vector.form.width === width && isUsedOnce(vector, view);
     const [own, ...more] = users.filter(({ args: [vector] }) => vector.form.distinct);
-    if (!own || more.length || view.includes(draw) || !users.every(isTake)) continue;
+    if (more.length || view.includes(draw) || !users.every(isTake)) continue;
     const stands = new Map(users.map((node) => [node, unknown(node.form, true)]));
     return [stands.get(own), width, rewritten(view, stands)];
   }

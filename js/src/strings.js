@@ -113,7 +113,7 @@ addDomain("sifted-strings", (spec) => {
 addDomain("listed-strings", (spec) => {
   const { names } = spec;
   insist(Array.isArray(names) && names.length >= 1 && new Set(names).size === names.length);
-  const made = normalising(spec);
+  const { atMost, ...made } = normalising(spec); // an answer is one string, and no list of items
   const labels = [...names, "(another)"];
   const places = new Map(names.map((name, place) => [name, place]));
   const place = (value) => places.get(made.listed(value)[0].text) ?? names.length;

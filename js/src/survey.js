@@ -7,11 +7,11 @@ import { less, logUp, ONE, times, within, written } from "./fraction.js";
 import { lawful } from "./insist.js";
 import { NO_LAW } from "./mechanism.js";
 import { encode } from "./message.js";
-import { Question } from "./question.js";
+import { isName, Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
 const LAW_FORMAT = "deniable law 1";
-const UNREAD = "This is not a survey or law in a format that this client reads. Use what the collector serves.";
+const UNREAD = "This is not a survey or law in a format that this client reads.";
 const SKEW = 600; // seconds by which a device's clock may be behind
 
 export const clock = () => Date.now() / 1000;
@@ -36,8 +36,8 @@ export class Survey {
   constructor(text, { law, expected }) {
     const tree = parsed(text, InvalidSurvey);
     const about = tree?.survey ?? {};
-    const isNamed = tree?.format === FORMAT && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id);
-    lawful(isNamed && tree.question?.length > 0 && tree.question.length <= 64, UNREAD, InvalidSurvey);
+    const isNamed = tree?.format === FORMAT && isName(about.id) && Array.isArray(tree.question);
+    lawful(isNamed && tree.question.length <= 64, UNREAD, InvalidSurvey);
     this.fingerprint = fingerprint(text);
     const isExpected = expected === undefined || expected === this.fingerprint;
     lawful(isExpected, "The survey has another fingerprint than expected.", SurveyMismatch);
@@ -64,8 +64,9 @@ export class Survey {
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));
-    const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
-    lawful(good && sample <= ids.size && epsilon > 0 && epsilon <= 100, UNREAD, InvalidSurvey);
+    const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample;
+    const isTimed = [opens, closes, window, round, sample].every((each) => each === null || (Number.isInteger(each) && each > 0));
+    lawful(good && isTimed && sample <= ids.size && epsilon > 0 && epsilon <= 100, UNREAD, InvalidSurvey);
     /** Whether the laws of all questions came with the survey and were proved on this device; else it can only be read. */
     this.proved = laws !== null;
     lawful(!this.proved || within(this.worst, epsilon), "The laws together disclose more than the survey says.");
@@ -113,6 +114,8 @@ export class Survey {
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
     this.needLaw();
+    answers = { __proto__: null, ...answers }; // a question may be called "constructor"
+    memories = { __proto__: null, ...memories };
     const known = new Set(this.questions.flatMap((each) => each.asked.map((question) => question.id)));
     lawful(Object.keys(answers).every((key) => known.has(key)), "This survey does not ask that question.", OutsideDomain);
     const sections = this.part(part).map((question) => {
@@ -140,11 +143,11 @@ function parsed(text, kind) {
 function lawsFor(text, survey) {
   const { format, survey: made, questions } = parsed(text, InvalidLaw) ?? {};
   lawful(format === LAW_FORMAT && questions, UNREAD);
-  lawful(made === survey, "The law belongs to another survey. Fetch both from the same collector.");
+  lawful(made === survey, "The law belongs to another survey.");
   return questions;
 }
 
-const lawOf = (laws, question) => (Object.hasOwn(laws, question.id) ? laws[question.id] : null);
+const lawOf = (laws, question) => (Object.hasOwn(laws, question?.id) ? laws[question.id] : null);
 
 /** 16 random bytes that name a report. Not from the coins: they are for the law. */
 const freshId = () => new SecureCoins().draw(16);

@@ -110,3 +110,16 @@ test("codes and sealed messages", () => {
   assert.equal(made.length, 60 + 289);
   assert.equal(made[6] + 256 * made[7], 289);
 });
+
+test("a survey with so many keys that each person could have their own is refused", async () => {
+  const { survey, fetch, state } = await issuer();
+  const keys = (many) => Array.from({ length: many }, (_, i) => hex(Uint8Array.of(i >> 8, i & 255)).padStart(64, "0"));
+  const wrong = [{ keys: keys(17) }, { keys: keys(1000) }, { keys: [] }, { keys: "0".repeat(10) }, { keys: [...keys(1), ...keys(1)] }];
+  for (const terms of [...wrong, { delay: -1 }, { delay: 1e9 }, { delay: "60" }, { delay: null }]) {
+    const changed = { ...survey, invitations: { ...survey.invitations, ...terms } };
+    await assert.rejects(new Invitation(changed, await openLedger()).right("", "code", { fetch }), /recogni[sz]ed?/);
+  }
+  assert.equal(state.requests.length, 0);
+  const many = { keys: [...survey.invitations.keys, ...keys(15)], delay: 60 };
+  assert.ok((await new Invitation({ ...survey, invitations: many }, await openLedger()).right("", "code", { fetch })).token);
+});

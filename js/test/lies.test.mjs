@@ -62,8 +62,8 @@ for (const [what, [name, id, lie], message] of [
   ["more answers are unprotected than is said", ["open", "q0", { question: (own) => own.mechanism.sensitive.pop() }], /sensitive/],
   ["all answers are unprotected", ["open", "q0", { question: (own) => (own.sensitive = own.mechanism.sensitive = []) }], /No rule/],
   // kinds
-  ["the kind of answers is unknown", often({ question: (own) => (own.mechanism.domain.kind = "thoughts") }), /do not fit/],
-  ["the kind of answers is a name of objects", often({ question: (own) => (own.mechanism.domain.kind = "toString") }), /do not fit/],
+  ["the kind of answers is unknown", often({ question: (own) => (own.mechanism.domain.kind = "thoughts") }), /description was changed/],
+  ["the kind of answers is a name of objects", often({ question: (own) => (own.mechanism.domain.kind = "toString") }), /description was changed/],
   ["the kind of answers is another", often({ question: (own) => (own.mechanism.domain = JSON.parse(surveyText("commute")).question[1].mechanism.domain) }), /other answers/],
   ["the question has no kind", often({ question: (own) => delete own.kind }), /incomplete/],
   // the whole

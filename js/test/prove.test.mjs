@@ -98,6 +98,27 @@ test("mutants of all families: never less than the exact loss, and bounded where
   assert.ok(mutants.length > 200 && many.same + many.none >= mutants.length - 5, JSON.stringify(many));
 });
 
+test("noise that is taken away again, or that is no noise, bounds nothing", () => {
+  const [answer, split, one] = [["code", [], "x", 0, 99], ["split", [], "1/2", 1, 99], ["const", [], 1]];
+  const [even, many] = [["below", [], 100], ["const", [], 99]];
+  const programs = {
+    "added once and 99 times more": [answer, even, one, ["add", [1, 2]], many, ["mul", [3, 4]], ["add", [3, 5]], ["add", [6, 0]], ["mod", [7], 100]],
+    "added twice, by way of one sum": [answer, even, one, ["add", [1, 2]], ["add", [3, 3]], ["add", [4, 0]], ["mod", [5], 100]],
+    "taken away with the answer": [answer, split, one, ["add", [1, 2]], many, ["add", [3, 0]], ["mul", [5, 4]], ["add", [3, 6]], ["mod", [7], 100]],
+    "a row and the bit in it": [["code", [], "x", 0, 19], ["flags", [], "2/3", 20], ["toss", [], "1/2"], ["put", [1, 0, 2]], ["pack", [2], 1], ["join", [3, 4]]],
+  };
+  for (const [name, nodes] of Object.entries(programs)) {
+    const found = proved(new Program({ nodes, report: [["y", nodes.length - 1]] }));
+    assert.ok(!found?.odds, name);
+  }
+});
+
+test("what is public is not taken for how many bits are set", () => {
+  const nodes = [["code", [], "x", 0, 19], ["toss", [], "1/3"], ["subset", [1], 19, 5], ["widen", [2], 20], ["const", [], 19], ["public", [], 2], ["xor", [1, 5]], ["put", [3, 4, 6]], ["swap", [7, 0, 4]]];
+  const found = proved(new Program({ nodes, report: [["y", 8]] }));
+  assert.ok(found === undefined || found.odds === null || found.odds.n > found.odds.d);
+});
+
 // Programs at random: FUZZ_SEED=7 node --test test/prove.test.mjs
 
 const coins = new SeededCoins(process.env.FUZZ_SEED ?? "proofs");

@@ -161,7 +161,7 @@ for (const [what, name, lie, message] of [
   ["windows without a span", "weekly", { about: (_, [question]) => delete question.span }, /repeats/],
   ...[0, 1, -7, 0.5, "7", true, null, 1e300].map((span) => [`windows of ${span} periods`, "weekly", { about: (_, [question]) => Object.assign(question, { span }) }, /repeats/]),
   ["periods without a beginning", "weekly", { about: (own) => delete own.opens }, /repeats/],
-  ["periods of no time", "weekly", { about: (own) => (own.window = 0.001) }, /repeats/],
+  ["periods of no time", "weekly", { about: (own) => (own.window = 0.001) }, /format/],
   ["periods that a server counts as rounds", "weekly", { about: (own) => Object.assign(own, { rounds: 9, round: 4 }) }, /repeats/],
 ]) {
   test(`a lie: ${what}`, () => {

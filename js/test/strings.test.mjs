@@ -38,6 +38,8 @@ test("what is no string is refused without being repeated", () => {
 test("a string that is not listed is another", () => {
   const domain = domainFrom({ kind: "listed-strings", names: ["new york", "lyon"] });
   assert.deepEqual(["New  York", "LYON", "Paris"].map((each) => domain.codes(each).answer), [0, 1, 2]);
+  assert.throws(() => domain.codes(["lyon", "paris"]), OutsideDomain);
+  assert.equal(domain.atMost, undefined); // else a page would take the answer for a list of items
 });
 
 test("the prefixes of known strings share one more cell", () => {

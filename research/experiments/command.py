@@ -56,7 +56,8 @@ def run_all(
 def leads(found: Sequence[Standings]) -> list[str]:
     """By how much our best is better than the best of the papers, at the same certified epsilon."""
     lines = [
-        "Our best less the best of the papers' learners, at the same certified epsilon (for RMSE: theirs less ours):",
+        "Lead of our best learner over the best of the papers' learners, at the same certified epsilon (for RMSE: theirs "
+        "less ours):",
         "",
     ]
     for each in found:

@@ -19,7 +19,7 @@ import numpy as np
 from deniable import Compressed
 from deniable.core.coins import SeededCoins
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from research.experiments.command import deliver, quick_option
 from research.rivals.vector_costs import Costs

@@ -24,8 +24,9 @@ from deniable.mechanisms.distributions.rounds import Round, combined
 from deniable.planning.distributions import plan_distribution
 from deniable.planning.rounds import next_round
 from research.experiments.command import deliver, quick_option
-from research.experiments.distributions import CELLS, EPSILON, FEWER, MADE_UP, PEOPLE, SMALL, TRAINING, Shape, collected
+from research.experiments.distributions import EPSILON, FEWER, SMALL, collected
 from research.experiments.runs import Runs
+from research.number_shapes import CELLS, MADE_UP, PEOPLE, TRAINING, Shape
 from research.rank_bound import best_known, least_rank_error
 from research.rank_bound import rank_error as model_error
 from research.rivals.searches import binary_search, screening_search
@@ -306,7 +307,7 @@ def page(parts: dict[str, list[str]], quick: bool) -> str:
             *(line for shape in FIVE for line in parts.get(shape, [f"| {shape} | not measured | | | |"])),
             "",
             f"The same from {PEOPLE:,} people with {CELLS} answers, and intervals of the shares up to 15 places. A band "
-            "that holds in 95 % has a standard error of 1.5 in 200 collections, and of 1.3 in 300:",
+            "that holds in 95 % has a standard error of 0.7 in 1,000 collections, of 1.3 in 300 and of 1.5 in 200:",
             "",
             "| shape | collections | band | quartiles | ranges | shares up to places | quartiles of single answers |",
             "|---|--:|--:|--:|--:|--:|--:|",

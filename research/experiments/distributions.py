@@ -19,123 +19,30 @@ from pathlib import Path
 import click
 import numpy as np
 
-from deniable import Hierarchy, Ordered, SquareWave, Tally, Workload, WorkloadChannel, certify, norm_sub, plan
+from deniable import Cuts, Hierarchy, Ordered, Product, SquareWave, Tally, Workload, WorkloadChannel, certify, norm_sub, plan
 from deniable.arrays import Floats, Ints
-from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.distribution_mechanism import (
+    DistributionMechanism,
+    LinearMechanism,
+    least_squares_inverse,
+)
 from deniable.mechanisms.distributions.fitting import CLEAR, fitted, nonnegative
+from deniable.mechanisms.distributions.rounds import combined
 from deniable.mechanisms.registry import candidates
+from deniable.planning.rounds import next_round
 from deniable.postprocess import ems
 from research.data.folder import Data
 from research.experiments.command import data_option, deliver, quick_option
+from research.number_shapes import CELLS, MADE_UP, PEOPLE, TRAINING, Shape, real_shapes
 
 RESULT = Path(__file__).with_suffix(".md")
-EPSILON, PEOPLE, CELLS = 1.0, 100_000, 256
+EPSILON = 1.0
 RUNS, TRAINING_RUNS, PREDICTION_RUNS = 20, 3, 4000
 SMALL, FEWER = 64, 20_000  # answers and people of the predictions
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How numbers are distributed: the cells, from 0 to `cells` - 1, of some people."""
-
-    name: str
-    cells: int
-    draw: Callable[[np.random.Generator], Ints]
-    circular: bool = False
-
-
-def on_grid(numbers: Floats, cells: int = CELLS) -> Ints:
-    """The cells of numbers from 0 to 1."""
-    return np.minimum((np.clip(numbers, 0, 1) * cells).astype(np.int64), cells - 1)
-
-
-def beta(random: np.random.Generator) -> Ints:
-    """A smooth density."""
-    return on_grid(random.beta(5, 2, PEOPLE))
-
-
-def rounded_log_normal(random: np.random.Generator) -> Ints:
-    """Log-normal numbers, half of them rounded to twentieths."""
-    numbers = np.exp(random.normal(-1.6, 0.7, PEOPLE))
-    rounded = random.random(PEOPLE) < 0.5
-    numbers[rounded] = np.round(20 * numbers[rounded]) / 20
-    return on_grid(numbers)
-
-
-def two_peaks(random: np.random.Generator) -> Ints:
-    """A mixture of two normal densities."""
-    low = random.random(PEOPLE) < 0.4
-    return on_grid(np.where(low, random.normal(0.25, 0.06, PEOPLE), random.normal(0.65, 0.12, PEOPLE)))
-
-
-def even_with_spikes(random: np.random.Generator) -> Ints:
-    """Even numbers, of which a third are rounded to tenths."""
-    numbers, rounded = random.random(PEOPLE), random.random(PEOPLE) < 1 / 3
-    numbers[rounded] = np.round(10 * numbers[rounded]) / 10
-    return on_grid(numbers)
-
-
-def gamma(random: np.random.Generator) -> Ints:
-    """A skew density."""
-    return on_grid(random.gamma(2, 0.1, PEOPLE))
-
-
-def normal(random: np.random.Generator) -> Ints:
-    """A normal density, cut off at both ends, of which a fifth are rounded to quarters."""
-    numbers, rounded = random.normal(0.5, 0.3, PEOPLE), random.random(PEOPLE) < 0.2
-    numbers[rounded] = np.round(4 * numbers[rounded]) / 4
-    return on_grid(numbers)
-
-
-def logistic(random: np.random.Generator) -> Ints:
-    """A logistic function of normal numbers."""
-    return on_grid(1 / (1 + np.exp(-random.normal(0.3, 1.0, PEOPLE))))
-
-
-def triangle(random: np.random.Generator) -> Ints:
-    """A density with a corner."""
-    return on_grid(random.triangular(0, 0.3, 1.0, PEOPLE))
-
-
-def wages(random: np.random.Generator) -> Ints:
-    """Weibull numbers from 0.08 on, of which a third are rounded to sixteenths."""
-    numbers, rounded = 0.08 + 0.3 * random.weibull(1.5, PEOPLE), random.random(PEOPLE) < 0.35
-    numbers[rounded] = np.round(16 * numbers[rounded]) / 16
-    return on_grid(numbers)
-
-
-def ramp(random: np.random.Generator) -> Ints:
-    """A density that rises evenly."""
-    return on_grid(np.sqrt(random.random(PEOPLE)))
-
-
-def heavy_tails(random: np.random.Generator) -> Ints:
-    """Student's density with four degrees of freedom."""
-    return on_grid(0.55 + 0.07 * random.standard_t(4, PEOPLE))
-
-
-# What the settings of all methods are chosen on, and what they are compared on.
-CHOSEN_ON = (two_peaks, even_with_spikes, gamma, normal, logistic, triangle, wages, ramp, heavy_tails)
-TRAINING = tuple(Shape(draw.__name__, CELLS, draw) for draw in CHOSEN_ON)
-MADE_UP = (
-    Shape("beta(5, 2)", CELLS, beta),
-    Shape("log-normal(-1.6, 0.7), half rounded to twentieths", CELLS, rounded_log_normal),
+REAL = (
+    "The same for real data. Check-ins go round the clock: their W1 is that of the circle, from the best origin, their KS "
+    "the largest error of any range that goes round, and their median counts from midnight:"
 )
-
-
-def real_shapes(data: Data) -> list[Shape]:
-    """Ages of Adult, ratings of films, and hours of check-ins in quarters, which go round."""
-    if not data.has("tabular/adult.csv.gz", "ratings/ml_latest_small_2018.csv.gz", "locations/gowalla_nyc_checkins.csv.gz"):
-        return []
-    ages = np.array([int(age) for age in data.table("tabular/adult.csv.gz", ["age"])[0]])
-    rated = [int(rating) for rating in data.table("ratings/ml_latest_small_2018.csv.gz", ["rating_x2"])[0]]
-    times = data.table("locations/gowalla_nyc_checkins.csv.gz", ["time"])[0]
-    quarters = np.array([int(text[11:13]) * 4 + int(text[14:16]) // 15 for text in times])
-    return [
-        Shape(f"ages, {len(ages):,} people", 91, lambda _: np.clip(ages, 0, 90)),
-        Shape(f"ratings, {len(rated):,}", 10, lambda _: np.array(rated) - 1),
-        Shape(f"quarters of an hour of check-ins, {len(quarters):,}", 96, lambda _: quarters, circular=True),
-    ]
 
 
 @dataclass(frozen=True)
@@ -236,12 +143,18 @@ def other_plans() -> dict[str, Method]:
     return {name: Method(f"target {name}", make, fit()) for name, make in made.items()}
 
 
-def errors(shares: Floats, truth: Floats) -> Floats:
-    """W1, KS and the median's rank error."""
-    distance = np.abs(np.cumsum(shares - truth))
+def errors(shares: Floats, truth: Floats, circular: bool = False) -> Floats:
+    """W1, KS and the median's rank error; on a circle W1 is from the best origin, and KS the largest error of a range.
+
+    >>> errors(np.array([0.0, 0.5, 0.5, 0.0]), np.full(4, 0.25), circular=True)[:2]
+    array([0.125, 0.5  ])
+    """
+    distance = np.cumsum(shares - truth)
+    distance = np.abs(distance - np.median(distance)) if circular else np.abs(distance)
+    largest = np.ptp(np.cumsum(shares - truth)) if circular else distance.max()
     median, upto = min(int(np.searchsorted(np.cumsum(shares), 0.5)), len(truth) - 1), np.cumsum(truth)
     rank = max(0.0, upto[median] - truth[median] - 0.5, 0.5 - upto[median])
-    return np.array([distance.mean(), distance.max(), rank])
+    return np.array([distance.mean(), largest, rank])
 
 
 def measured(methods: Sequence[Method], shape: Shape, runs: int, seed: int) -> list[Floats]:
@@ -255,7 +168,7 @@ def measured(methods: Sequence[Method], shape: Shape, runs: int, seed: int) -> l
         for own, method, mechanism in zip(rows, methods, made, strict=True):
             if (key := mechanism.fingerprint) not in tallies:
                 tallies[key] = Tally(key, int(people.sum()), collected(mechanism, people, random, 1)[0])
-            own.append(errors(method.shares(mechanism, tallies[key]), people / people.sum()))
+            own.append(errors(method.shares(mechanism, tallies[key]), people / people.sum(), shape.circular))
     return [np.array(each) for each in rows]
 
 
@@ -287,7 +200,7 @@ def accuracy(chosen: dict[str, Method], shapes: Sequence[Shape], runs: int) -> l
     return lines
 
 
-def collected(mechanism: DistributionMechanism, people: Ints, random: np.random.Generator, runs: int) -> Ints:
+def collected(mechanism: LinearMechanism, people: Ints, random: np.random.Generator, runs: int) -> Ints:
     """Counts of reports in several collections from the same people, drawn from the law."""
     return np.sum([random.multinomial(many, row, runs) for many, row in zip(people, mechanism.matrix, strict=True)], axis=0)
 
@@ -300,17 +213,53 @@ def falling() -> Ints:
 
 def predictions(runs: int) -> list[str]:
     """The standard error of the distribution function that each mechanism predicts, beside the measured one."""
-    lines = ["| mechanism | predicted | measured | ratio |", "|---|--:|--:|--:|"]
-    domain, people, workload = Ordered(range(SMALL)), falling(), Workload.prefixes(SMALL)
-    truth = people / FEWER
-    for place, candidate in enumerate(candidates("distributions").values()):
-        mechanism: DistributionMechanism = candidate.made(domain, EPSILON, workload)
-        predicted = np.sqrt(workload.mean_square(mechanism.joint_noise(truth) / FEWER))
+    lines = ["| mechanism | questions | predicted | measured | ratio |", "|---|---|--:|--:|--:|"]
+    domain, people, prefixes = Ordered(range(SMALL)), falling(), Workload.prefixes(SMALL)
+    few = Workload(np.tril(np.ones((SMALL, SMALL)))[[9, 19, 39]])
+    cases: list[tuple[str, LinearMechanism, str, Workload]] = [
+        (each.name, each.made(domain, EPSILON, prefixes), "distribution function", prefixes)
+        for each in candidates("distributions").values()
+    ]
+    cases.append(("channel for three questions", WorkloadChannel.merged(domain, EPSILON, few), "these three", few))
+    arcs = Workload.arcs(SMALL)
+    cases += [(f"{each.name}, round", each.made(domain, EPSILON), "ranges round", arcs) for each in Hierarchy.round()]
+    side = Ordered(range(8))
+    cases.append(("tiles", plan(Product([side, side]), EPSILON, FEWER, target="ranges"), "all rectangles", rectangles(8)))
+    for place, (name, mechanism, what, workload) in enumerate(cases):
         counts = collected(mechanism, people, np.random.default_rng([9, place]), runs)
-        distance = np.cumsum(counts @ mechanism.inverse.T / FEWER - truth, axis=1)
-        measured = np.sqrt(np.mean(distance**2))
-        lines.append(f"| {candidate.name} | {100 * predicted:.3f} | {100 * measured:.3f} | {measured / predicted:.3f} |")
-    return lines
+        found = counts @ mechanism.inverse.T / FEWER
+        lines.append(prediction(name, what, workload, mechanism.joint_noise(people / FEWER) / FEWER, found))
+    rounds = next_round(domain, EPSILON, FEWER // 2), Cuts(domain, EPSILON, [[9, 19], [10, 24], [12, 30]], [1, 2, 1])
+    found, spread = in_two_rounds(rounds, people, np.random.default_rng([9, len(cases)]), runs)
+    return [*lines, prediction("two rounds, combined", "distribution function", prefixes, spread, found)]
+
+
+def prediction(name: str, what: str, workload: Workload, spread: Floats, found: Floats) -> str:
+    """A row of the table: the root mean square error of these questions by a covariance, and in estimated shares."""
+    wrong = found - falling() / FEWER
+    predicted, measured = (math.sqrt(workload.mean_square(each)) for each in (spread, wrong.T @ wrong / len(wrong)))
+    return f"| {name} | {what} | {100 * predicted:.3f} | {100 * measured:.3f} | {measured / predicted:.3f} |"
+
+
+def rectangles(side: int) -> Workload:
+    """The shares of all rectangles of a square map."""
+    line = Workload.ranges(side)
+    return Workload(np.kron(line.gram, line.gram), "the shares of all rectangles", line.questions**2)
+
+
+def in_two_rounds(
+    rounds: Sequence[DistributionMechanism], people: Ints, random: np.random.Generator, runs: int
+) -> tuple[Floats, Floats]:
+    """Shares that are estimated from two rounds, to which people are assigned at random, and what their covariance is."""
+    half, counts = FEWER // 2, list[Ints]()
+    for _ in range(runs):
+        first = random.multivariate_hypergeometric(people, half)
+        groups = zip(rounds, (first, people - first), strict=True)
+        counts.append(np.concatenate([collected(mechanism, group, random, 1)[0] for mechanism, group in groups]))
+    expected = [np.rint(people @ each.matrix / 2).astype(np.int64) for each in rounds]
+    known = [(each, Tally(each.fingerprint, half, seen)) for each, seen in zip(rounds, expected, strict=True)]
+    inverse = least_squares_inverse(np.concatenate([each.matrix / 2 for each in rounds], axis=1))
+    return np.array(counts) @ inverse.T / FEWER, combined(known).covariance
 
 
 def page(data: Data, quick: bool) -> str:
@@ -325,14 +274,14 @@ def page(data: Data, quick: bool) -> str:
         "shapes, with other seeds: of penalties on differences of order 1 to 4, of three criteria for the smoothness, and "
         f"of heaps from 3.2 to 4 standard errors, the marginal likelihood with order 2 and heaps from {CLEAR:g} were best.",
         "\n".join(accuracy(best, MADE_UP, runs)),
-        *(("The same for real data:", "\n".join(accuracy(best, real, runs))) if real else ()),
+        *((REAL, "\n".join(accuracy(best, real, runs))) if real else ()),
         "What other targets of the planner lead to, each with our fit. The plan above is a compromise for smooth and for "
         "spiky numbers and for bands, and its `explain()` says so; that for quantiles is the same:",
         "\n".join(accuracy(other_plans(), MADE_UP, runs)),
         "The plan:",
         "```\n" + chosen.explain() + "\n```",
         f"Its certificate: {'holds' if certify(chosen).holds else 'does not hold'}, by {', '.join(certify(chosen).rules)}.",
-        "Standard error of the distribution function in percentage points, root mean square, predicted and measured over "
+        "Standard errors in percentage points, root mean square over all questions of a kind, predicted and measured over "
         f"{many:,} collections from {FEWER:,} people with {SMALL} answers whose shares fall:",
         "\n".join(predictions(many)),
     ]

@@ -44,15 +44,18 @@ def columns_of(data: Table, setting: Setting, own: Ints) -> tuple[Floats, Floats
     return rows[:, kept], weights[kept], private
 
 
+def releasing(setting: Setting, weights: Floats, way: str, epsilon: float, seed: int) -> PrivateVectorClassifier:
+    """A learner from columns that people release one by one, with the budgets of a setting."""
+    budgets = importance_budgets(weights, epsilon) if setting["budget"] == "by importance" else None
+    return PrivateVectorClassifier(epsilon, CLASSES, (-1, 1), budgets, way, epochs=EPOCHS, seed=seed)
+
+
 def network(data: Table, way: str) -> Learner:
     """A network on vectors that people released column by column."""
 
     def train(setting: Setting, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, float]:
         rows, weights, private = columns_of(data, setting, own)
-        budgets = importance_budgets(weights, epsilon) if setting["budget"] == "by importance" else None
-        ends = -np.ones(rows.shape[1]), np.ones(rows.shape[1])
-        made = PrivateVectorClassifier(epsilon, CLASSES, ends, budgets, way, epochs=EPOCHS, seed=seed)
-        made.fit(rows[private], data.right[private])
+        made = releasing(setting, weights, way, epsilon, seed).fit(rows[private], data.right[private])
         return made.predict_proba(rows[held])[:, 1], made.privacy_loss().epsilon()
 
     return train
@@ -92,26 +95,28 @@ def signed(data: Table) -> Learner:
     return train
 
 
+def judged(data: Table, name: str, made: Learner, paper: str = "") -> Fair:
+    """An entrant that is judged by the area under the curve."""
+
+    def train(setting: Setting, epsilon: float, seed: int, choosing: bool) -> tuple[float, float]:
+        own, held = data.parts(seed)
+        if choosing:  # the choice sees training people only
+            cut = len(own) * 3 // 4
+            own, held = own[:cut], own[cut:]
+        scores, loss = made(setting, own, held, epsilon, seed)
+        return area_under_curve(data.right[held] == 1, scores), loss
+
+    return Fair(f"{name} ({data.name})", train, paper)
+
+
 def learners(data: Table) -> list[Fair]:
-    """Ours and the papers', each judged by the area under the curve."""
-
-    def fair(name: str, made: Learner, paper: str = "") -> Fair:
-        def train(setting: Setting, epsilon: float, seed: int, choosing: bool) -> tuple[float, float]:
-            own, held = data.parts(seed)
-            if choosing:  # the choice sees training people only
-                cut = len(own) * 3 // 4
-                own, held = own[:cut], own[cut:]
-            scores, loss = made(setting, own, held, epsilon, seed)
-            return area_under_curve(data.right[held] == 1, scores), loss
-
-        return Fair(f"{name} ({data.name})", train, paper)
-
+    """Ours and the papers'."""
     return [
-        fair("class means", means(data)),
-        fair("signed vectors, moments", signed(data)),
-        fair("network, coarsened", network(data, "coarsened")),
-        fair("DNN-BRR", network(data, "bipartite"), "BRR"),
-        fair("DNN-DP, clamped Laplace", network(data, "laplace"), "DNN-DP"),
+        judged(data, "class means", means(data)),
+        judged(data, "signed vectors, moments", signed(data)),
+        judged(data, "network, coarsened", network(data, "coarsened")),
+        judged(data, "DNN-BRR", network(data, "bipartite"), "BRR"),
+        judged(data, "DNN-DP, clamped Laplace", network(data, "laplace"), "DNN-DP"),
     ]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable.core.coins import SeededCoins
 from deniable.graphs import Graph, Split, count_triangles
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.data.folder import Data
 from research.data.lists import edges
 from research.experiments.command import data_option, deliver, quick_option

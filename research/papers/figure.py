@@ -55,6 +55,7 @@ class Figure:
     minutes: float = 0.1  # the same with --full
     limit: str = ""  # where --full stays below the paper
     own: bool = False  # an experiment of ours, not a figure of the paper
+    shares: str = ""  # a figure whose trainings it takes over, in one run or with --resume
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,15 @@ def trend(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True,
 def ranking(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True, faulty: bool | np.bool_ = False) -> Check:
     """A statement about which line is above which."""
     return _words("ranking", claim, holds, otherwise, sure, faulty)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them.
+
+    >>> listed(["uRR", "uRAP", "uHR"])
+    'uRR, uRAP and uHR'
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def theory(claim: str, holds: bool | np.bool_, otherwise: str) -> Check:

@@ -176,7 +176,14 @@ def runs_of(results: Mapping[str, Result]) -> list[str]:
         lines.append(f"| `--{mode}` | {len(own)} | {first} | {last} | {minutes:.1f} min |")
     names = [name for name, result in results.items() if result.made.get("mode") == "quick"]
     rest = f"Run with `--quick` only: {', '.join(names)}." if names else "Every figure was run with `--full`."
-    return [*lines, "", rest, ""]
+    return [*lines, "", rest, "", *from_nothing(), ""]
+
+
+def from_nothing() -> list[str]:
+    """How long all figures take together, by what `--list` says of each."""
+    figures = [load(name).figure for name in FIGURES]
+    full = sum(figure.minutes for figure in figures if not figure.shares)
+    return [f"A full run from nothing takes about {full:.0f} min of one core, by the times that `--list` states."]
 
 
 def whole(paper: Paper, results: Mapping[str, Result]) -> str:
@@ -233,8 +240,9 @@ def section(name: str, result: Result) -> list[str]:
     lines += [f"- better here: {line}" for line in result.improved]
     behind = codes_of(check for check in result.checks if check.aspect == "theory" and not check.holds)
     if behind:
-        lines.append(f"- guarantees and theorems behind it that do not hold: {', '.join(behind)}")
-    lines += ["", *(f"*Data.* {note}." for note in result.notes), ""]
+        lines.append(f"- claims behind it that do not hold: {', '.join(behind)}")
+    notes = [f"- {note}." for note in result.notes]
+    lines += ["", *(["Data and set-up:", "", *notes, ""] if notes else [])]
     run = [f"Run with `--{result.made['mode']}` on {str(result.made['date'])[:10]}.", ""] if result.made else []
     return [*lines, f"**{result.status}**; set-up: {result.setup}.", "", *run]
 
@@ -297,7 +305,7 @@ def errata(paper: Paper) -> list[str]:
     ]
     for each in paper.errata:
         lines += [
-            f"**{each.code}.** {each.claim} {each.truth}",
+            f"**{each.code}.** *Claim:* {each.claim} *Truth:* {each.truth}",
             "",
             "```python",
             *_without_prompts(each.example),

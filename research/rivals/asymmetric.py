@@ -19,8 +19,8 @@ from deniable.graphs import noise
 from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
 from deniable.graphs.response import BLOCK, NoisyGraph, cut_rows, packed_rows
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 MISS = 1e-6  # how rarely the cut should bite
 

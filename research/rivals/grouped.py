@@ -6,6 +6,7 @@ forwards each bin with probability rho.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ from deniable.core.coins import Coins, checked_coins
 from deniable.graphs import noise
 from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.graphs.smooth_noise import SmoothNoise
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 FREEDOM = 3  # tails of 1 / x^4 as published, which suit these few large answers best
 
@@ -66,6 +68,11 @@ class GroupedRound:
         """The noise of the second round, by smooth sensitivity."""
         return noise.smooth_scales(self.local, self.step, split.for_second_round, split.widening, FREEDOM)
 
+    def least_variance(self, epsilon: float, tails: Sequence[float]) -> float:
+        """The variance of the second round with the noise of ours instead, by the best of these tails."""
+        noises = (SmoothNoise(epsilon, tail) for tail in tails)
+        return min(float(((each.sensitivities(self.local, self.step) * each.deviation) ** 2).sum()) for each in noises)
+
 
 def count_triangles_grouped(
     graph: Graph, split: Split, saving: float, coins: Coins | None = None
@@ -78,9 +85,13 @@ def count_triangles_grouped(
     return float(noisy.sum()), seen.bits, float((scales**2).sum())
 
 
-def grouped_round(graph: Graph, split: Split, saving: float, coins: Coins) -> GroupedRound:
-    """The first round, and what each vertex then works out by itself; only answers of yes are kept in memory."""
-    order = np.argsort(coins.public(1 << 62, graph.vertices), kind="stable")
+def grouped_round(graph: Graph, split: Split, saving: float, coins: Coins, order: Ints | None = None) -> GroupedRound:
+    """The first round, and what each vertex then works out by itself; only answers of yes are kept in memory.
+
+    Vertices are in this public order, in which each counts its triangles with those before it; by default in a random one.
+    """
+    if order is None:
+        order = np.argsort(coins.public(1 << 62, graph.vertices), kind="stable")
     graph = graph.renumbered(order)
     size, s = graph.vertices, math.ceil(saving ** (1 / 3))
     forwarded = min(1.0, s * s / saving)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 
 @dataclass(frozen=True)

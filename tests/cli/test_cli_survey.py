@@ -8,22 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
 from deniable.collector.tokens import hash_of
+from tests.command import run
 from tests.servers import Served, free_port, served
 from tests.surveys import COMMUTE, ONE
 from tests.waits import running
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
-
-
-def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(argument) for argument in arguments], input=answers)
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

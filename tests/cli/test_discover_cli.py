@@ -15,6 +15,7 @@ def test_names_are_found_and_blocked(tmp_path: Path) -> None:
     assert [name["name"] for name in record["names"]] == ["yes", "perhaps"]
     shown = run("discover", str(words), "--epsilon", "4", "--seed", "1", "--block", "YES").stdout
     assert "perhaps: " in shown and "yes: " not in shown and "is missing (95 % confidence)" in shown
+    assert "1 more passed verification (not shown); no string above" in shown and "10,000 people, 28 bits each" in shown
 
 
 def test_a_line_that_is_too_long_is_refused_without_being_repeated(tmp_path: Path) -> None:

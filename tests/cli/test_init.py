@@ -8,18 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import deniable as dn
-from deniable.cli.main import main
+from tests.command import run
 from tests.servers import free_port, wait_until_ready
 from tests.waits import PATIENCE
-
-
-def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(argument) for argument in arguments], input=answers)
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_three_answers_make_a_survey(tmp_path: Path) -> None:

@@ -141,3 +141,37 @@ def test_the_other_verbs_take_ordered_answers_too(labels: list[float], tmp_path:
     assert len(dn.read_reports(tmp_path / "reports", mechanism)) == len(labels)
     answers.write_text("value\n17\n")
     assert "Row 1" in refusal("perturb", str(answers), "--column", "value", "--mechanism", str(file), "--out", str(out))
+
+
+@pytest.mark.needs("scipy")
+@pytest.mark.parametrize("name", ["best", "laplace"])
+def test_places_are_released_with_epsilon_per_kilometre(venues: Path, tmp_path: Path, name: str) -> None:
+    visits, out = tmp_path / "visits.csv", tmp_path / "released.csv"
+    visits.write_text("lat,lon\n" + "".join(f"{lat},{lon}\n" for lat, lon, _ in PLACES * 30))
+    common = ["release", str(visits), "--places", str(venues), "--metric", "0.005", "--seed", "1", "--mechanism", name]
+    said = run(*common, "--out", str(out)).stdout
+    assert "120 answers released by metric-1, epsilon 0.005 per km of distance" in said
+    assert "two answers 100 km apart: odds at most e^0.5; 500 km apart: e^2.5" in said
+    assert len(rows(out)) == 120
+    record = json.loads(run(*common, "--json").stdout)
+    domain = dn.Points([place[:2] for place in PLACES], "haversine")
+    make = {"best": dn.MetricRelease.optimal, "laplace": dn.MetricRelease.laplace}[name]
+    assert record["per_unit"] == 0.005 and record["fingerprint"] == make(domain, 0.005).fingerprint
+    assert record["expected_loss"] == pytest.approx(make(domain, 0.005).expected_loss())
+
+
+@pytest.mark.needs("scipy")
+def test_releases_are_compared_per_unit_of_distance() -> None:
+    shown = run("release", "--numbers", "1", "12", "--metric", "0.3").stdout
+    assert shown.startswith("12 answers, epsilon 0.3 per unit\n") and "linear program" in shown
+    record = json.loads(run("release", "--numbers", "1", "12", "--metric", "0.3", "--json").stdout)
+    found = {each["name"]: each["expected"] for each in record["releases"]}
+    assert record["unit"] == "per unit" and record["bound"] == pytest.approx(found["optimal"], rel=1e-6)
+    assert found["optimal"] < found["laplace"] < found["exponential"] < found["staircase"]
+
+
+def test_an_epsilon_per_unit_stands_alone(venues: Path) -> None:
+    common = ["release", str(venues), "--places", str(venues), "--metric", "0.5"]
+    assert "not both" in refusal(*common, "--epsilon", "1")
+    assert "Use one of best, laplace with --metric" in refusal(*common, "--mechanism", "staircase")
+    assert "without --metric" in refusal("release", str(venues), "--places", str(venues), "--mechanism", "laplace")

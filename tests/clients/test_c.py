@@ -257,6 +257,25 @@ def test_reports_fit_their_layout_or_are_refused(library: Library) -> None:
     assert refused.value.code == c_library.ROOM
 
 
+def test_whether_a_report_fits_does_not_depend_on_the_answer(library: Library) -> None:
+    law = library.load(json.dumps({"nodes": [["code", [], "x", 0, 7]], "report": [["x", 0]]}))
+    for answer in (0, 1, 7):
+        law.run(library.seeded(0), [answer])
+        with pytest.raises(Refused) as refused:
+            law.pack([2])
+        assert refused.value.code == c_library.LAYOUT
+
+
+def test_a_forgotten_key_gives_nothing(library: Library) -> None:
+    law, coins = library.load(law_of(["below", [], 1 << 20])), library.secure()
+    law.run(coins, [])
+    library.c.deniable_forget(coins.stream)
+    assert not any(coins.stream.raw[16:])  # but for its function, which only says that it failed
+    with pytest.raises(Refused) as refused:
+        law.run(coins, [])
+    assert refused.value.code == c_library.COINS
+
+
 def test_messages_are_those_of_the_vectors(library: Library) -> None:
     surveys = json.loads((ROOT / "vectors" / "surveys.json").read_text())
     for case in surveys:

@@ -133,6 +133,9 @@ HOSTILE = {
     "all draws for an encoder": law_of(["below", [], 2], ["code", [0] * 64, "x", 0, 1]),
     "too many draws for an encoder": law_of(["below", [], 2], ["code", [0] * 65, "x", 0, 1]),
     "bits beyond the largest": law_of(["below", [], str(1 << 62)], ["const", [], str(1 << 62)], ["or", [0, 1]]),
+    "any two different numbers": law_of(
+        ["code", [], "x", str(-(1 << 62)), str(1 << 62), 2, 1], ["const", [], 0], ["at", [0, 1]]
+    ),
     "wrapped below zero": law_of(["code", [], "x", -5, -4], ["mod", [0], 3], ["table", [1], [0, 1, 2]], ["sub", [1, 0]]),
     "key": '{"nodes":[["const",[],1]],"report":[["a",0]],"more":1}',
 }

@@ -18,11 +18,11 @@ from deniable.collector import Collector, open_store, results
 from deniable.collector.verdicts import Counted
 from deniable.survey.law_document import law_json
 from tests import ROOT
-from tests.clients import repeated_surveys
+from tests.clients import friends_surveys, repeated_surveys
 from tests.outside import MECHANISM, SURVEY
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
-MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js")
+MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js")
 LARGEST = 20_000  # bytes, compressed as a server sends it
 
 
@@ -47,6 +47,10 @@ def test_it_asks_nobody_else_for_anything() -> None:
 
 def test_the_surveys_that_ask_again_are_those_of_this_release() -> None:
     assert repeated_surveys.FILE.read_text() == repeated_surveys.made()
+
+
+def test_the_rounds_about_friends_are_those_of_this_release() -> None:
+    assert friends_surveys.FILE.read_text() == friends_surveys.made()
 
 
 @pytest.mark.needs("node")

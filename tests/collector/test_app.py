@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import deniable as dn
 from deniable.collector import Collector, open_store, results
-from deniable.collector.access import Gate
+from deniable.collector.access import Gate, RateLimit
 from deniable.collector.app import App
 from deniable.collector.replies import LONG
 from deniable.collector.service import Limits, Shared
@@ -114,7 +114,9 @@ def app(tmp_path: Path) -> Iterator[App]:
 def made(folder: Path, text: str, limits: Limits | None = None, now: float | None = None) -> Iterator[App]:
     store = open_store(str(folder / "store.db"))
     clock = time.time if now is None else lambda: now
-    yield App(Collector(survey(text), store, clock), Gate(), Gate(), limits, Gate([hash_of("a batch token")]))
+    app = App(Collector(survey(text), store, clock), Gate(), Gate(), limits, Gate([hash_of("a batch token")]))
+    app.shared.refusals = RateLimit(1e9, time.monotonic)  # a test that many refusals are held back sets the usual limit
+    yield app
     store.close()
 
 

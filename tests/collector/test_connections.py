@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -156,6 +157,37 @@ def test_honest_connections_stay_open(tmp_path: Path, clock: Clock, monkeypatch:
                 said += part
             clock.ahead += 2 * PATIENCE  # longer than a head may take: between requests it may
             time.sleep(0.2)
+
+
+class Loop:
+    """An event loop whose clock stands still."""
+
+    def __init__(self) -> None:
+        self.later = list[float]()
+
+    def time(self) -> float:
+        return 1000.0
+
+    def call_later(self, seconds: float, _: Callable[[], None]) -> None:
+        self.later.append(seconds)
+
+
+def test_refused_bodies_are_read_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many send on after a refusal, all together are read no faster than one per turn."""
+    from deniable.collector.connections import BREATH, TURN, Connection
+
+    monkeypatch.setattr(Connection, "_turn", 0.0)
+    loop, most = Loop(), round(Limits().seconds / TURN)
+    made = [Connection.__new__(Connection) for _ in range(most + 10)]
+    flows, transports = [MagicMock() for _ in made], [MagicMock() for _ in made]
+    for each, flow, transport in zip(made, flows, transports, strict=True):
+        each.loop, each.flow, each.transport, each.body = loop, flow, transport, 0  # type: ignore[assignment]
+        each._throw_away()
+    assert len(loop.later) == most and min(loop.later) == BREATH
+    assert loop.later[100:] == pytest.approx([TURN * (place + 1) for place in range(100, most)])
+    paused = [flow.pause_reading.called for flow in flows]
+    dropped = [transport.abort.called for transport in transports]
+    assert paused == [True] * most + [False] * 10 and dropped == [False] * most + [True] * 10
 
 
 # How it starts and stops

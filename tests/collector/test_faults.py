@@ -57,7 +57,8 @@ class Load:
                 yield body
 
     def _work(self, url: str, connections: int) -> None:
-        self.sent.append(finished(post_all(url, self._bodies(), connections)))
+        # It lasts for as long as its test does, which has a limit of its own: twenty restarts take long on a busy machine.
+        self.sent.append(finished(post_all(url, self._bodies(), connections), 2 * PATIENCE))
 
     def finish(self) -> list[Sent]:
         self._going = False
@@ -182,6 +183,8 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
     first, second = Served(file, store), Served(file, store)  # started together: both make the tables
     try:
         load = Load(first.ready().url, second.ready().url)
+        with opened(store) as place:
+            token = new_token(place, load.survey.id, "batch")
         try:
             until(lambda: len(load.made) > 600)
         finally:
@@ -189,8 +192,6 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
         load.finish()
         # the same reports again, to the other collector each
         body = b"".join(load.made)
-        with opened(store) as place:
-            token = new_token(place, load.survey.id, "batch")
         for collector in (first, second):
             until(lambda collector=collector: knows(collector, token))  # type: ignore[misc]
             answer = post(collector, body, token)

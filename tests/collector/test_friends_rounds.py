@@ -1,5 +1,6 @@
 """A survey about friends at its collector: the same people answer every round, each on a device of their own."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ from deniable.collector import Collector, results
 from deniable.collector.rounds import Rounds
 from deniable.collector.store import open_store
 from deniable.domains.members import Friendships
+from deniable.graphs.friends import Friends
 from deniable.survey.rounds import people_of
 from tests.servers import served
 from tests.surveys import survey
@@ -101,6 +103,25 @@ def test_a_device_refuses_a_round_that_does_not_follow(rounds: Rounds) -> None:
     with pytest.raises(dn.SurveyMismatch, match="does not follow"):
         dn.Device(dn.Survey.from_json(json.dumps(spec)), books[0]).answer(mine(0))
     assert dn.Device(current, books[0]).answer(mine(0))
+
+
+def test_a_round_cannot_be_asked_twice() -> None:
+    """Lists that are asked for three times, as if they were three rounds, would cost almost three times epsilon."""
+    asked = survey(ASKED)
+    first = asked.questions[0].mechanism
+    assert isinstance(first, Friends)
+    given = [mine(me)["friends"] for me in range(SIZE)]
+    second = first.next(first.tally(first.perturb(given, dn.SeededCoins(1))), dn.SeededCoins(2))
+    third = second.next(second.tally(second.perturb(given, dn.SeededCoins(3))), dn.SeededCoins(4))
+    for number, mechanism in itertools.product((1, 2, 3), (first, second, third)):
+        spec = json.loads(asked.to_json())
+        spec["survey"] |= {} if number == 1 else {"round": number}
+        spec["question"][0]["mechanism"] = mechanism.spec()
+        if mechanism.round == number:
+            assert dn.Survey.from_json(json.dumps(spec)).round == (None if number == 1 else number)
+        else:
+            with pytest.raises(dn.InvalidSurvey, match="that of another round"):
+                dn.Survey.from_json(json.dumps(spec))
 
 
 def test_certificate_and_statement_speak_of_friends() -> None:

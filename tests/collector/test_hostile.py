@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import deniable as dn
 from deniable.collector import intake, json_reports, results, verdicts
 from deniable.collector.access import RateLimit
 from deniable.collector.app import App
-from deniable.collector.reader import MOST, Reader
+from deniable.collector.reader import MOST, PEOPLE, REST, SLICE, Reader
 from deniable.collector.service import Flight, Limits, Reply
 from deniable.collector.verdicts import Counted
 from deniable.survey import Message
@@ -23,7 +24,7 @@ from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
 from tests.collector.json_writer import write_json
 from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
-from tests.surveys import ONE, several
+from tests.surveys import ONE, several, survey
 from tests.waits import PATIENCE, finished
 
 pytestmark = pytest.mark.needs("starlette")
@@ -190,6 +191,38 @@ def test_senders_who_are_refused_all_the_time_do_not_keep_others_waiting(app: Ap
     refused(post(app, long), 400, "damaged")
 
 
+def test_what_may_take_long_is_read_in_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a body of 400 reports in JSON, least of all of a sender who is refused all the time."""
+    now, rests = [100.0], list[float]()
+
+    def sleep(seconds: float) -> None:
+        rests.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr("deniable.collector.reader.time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    asked, packed = survey(ONE), json_reports._message
+    body = json.dumps([write_json(asked, asked.read(asked.randomize({"town": "Nice"}))[0])] * 400).encode()
+
+    def slowly(*given: Any) -> Any:
+        now[0] += 0.4 * SLICE
+        return packed(*given)
+
+    monkeypatch.setattr(json_reports, "_message", slowly)
+    reader = Reader()
+
+    def read() -> int:
+        return len(json_reports.read_json(asked, body))
+
+    assert finished(reader.read(read, annoying=False, trusted=True)) == 400 and rests == []
+    for annoying, times in ((False, PEOPLE), (True, REST)):
+        rests.clear()
+        assert finished(reader.read(read, annoying)) == 400
+        moments = [rest / times for rest in rests if rest]
+        assert len(moments) == 133 and max(moments) < 1.3 * SLICE
+        assert sum(moments) == pytest.approx(399 * 0.4 * SLICE), "all of the time that it took is rested for"
+    assert reader._from - now[0] == pytest.approx(REST * 0.4 * SLICE), "the end of it too"
+
+
 def impossible(app: App, place: int = 0) -> bytes:
     """A report that no device sends: the layout has room for an answer that is not there."""
     return wire.encode(app.collector.survey.fingerprint_bytes, Message(place.to_bytes(16, "little"), 1, 0, 1, b"\7"))
@@ -277,6 +310,12 @@ def test_headers_have_a_limit(path: str, app: App) -> None:
     for headers in (many, {"x": "y" * 1_000_000}, {"cookie": "z" * 20_000}):
         refused(run(app, ("POST", path, b"", headers))[0], 431, "headers")
     assert post(app, report(app), headers={f"x-{place}": "y" for place in range(40)}).status == 200
+
+
+def test_large_parts_of_bodies_come_one_after_the_other() -> None:
+    flight = Flight(1 << 20)
+    assert [flight.turn(100.0) for _ in range(4)] == pytest.approx([place * Flight.TURN for place in range(4)])
+    assert flight.turn(200.0) == 0.0, "nobody waits for turns that nobody took"
 
 
 def test_bytes_in_flight_have_a_limit(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from deniable.collector import texts
 from deniable.collector.static import page_in
-from tests.browsers import Picture, Site, Visit, Visitor, expect, site, violations
-from tests.collector.test_looks import OUTSIDE, UNSEEN
+from tests.browsers import OUTSIDE, Picture, Site, Visit, Visitor, expect, site, violations
+from tests.collector.test_looks import UNSEEN
 from tests.collector.test_pages import SEVERAL
 from tests.surveys import ONE
 

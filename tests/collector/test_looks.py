@@ -10,7 +10,7 @@ import pytest
 
 from deniable.collector.access import Gate
 from deniable.collector.tokens import hash_of
-from tests.browsers import Picture, Site, Visit, Visitor, expect, settled, site, violations
+from tests.browsers import CUT_OFF, OUTSIDE, WIDTHS, Picture, Site, Visit, Visitor, expect, settled, site, violations
 from tests.collector.test_pages import FIRST, SEVERAL
 from tests.surveys import KINDS
 
@@ -23,21 +23,12 @@ pytestmark = [
     pytest.mark.long,
 ]
 
-WIDTHS = (320, 390, 768, 1280)
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 WORDY = (
     SEVERAL.replace('"bicycle"', f'"{LONG}"')
     .replace("minutes did it", f"{LONG} did it")
     .replace("[survey]", f'[survey]\ntitle = "{LONG}"')
 )
-# What sticks out of the page, or of the box that it is in, unless that box scrolls by itself.
-OUTSIDE = """() => [...document.querySelectorAll("main *, header *, footer *")].filter((each) => {
-  if (each.closest(".scroll, pre, svg, .skip") && !each.matches(".scroll, pre, svg")) return false;
-  const box = each.getBoundingClientRect();
-  return box.width > 0 && (box.right > document.documentElement.clientWidth + 0.5 || box.left < -17);
-}).map((each) => `${each.tagName} ${each.className} ${each.textContent.slice(0, 40)}`)"""
-
-
 # Tables of mechanisms of which a part is only seen after scrolling sideways.
 UNSEEN = """
 [...document.querySelectorAll(".options")].filter((t) => t.parentElement.scrollWidth > t.parentElement.clientWidth).length
@@ -78,7 +69,7 @@ def test_nothing_sticks_out(wordy: Site, visit: Visit, picture: Picture, width: 
     person = visit(wordy, viewport={"width": width, "height": 800})
     for stage, page in stages(person):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), stage
-        assert page.evaluate(OUTSIDE) == [], stage
+        assert page.evaluate(OUTSIDE) == [] and page.evaluate(CUT_OFF) == [], stage
         assert page.evaluate(UNSEEN) == 0, stage
         assert person.seen()["shift"] == 0, (stage, person.seen()["moved"])
         picture(page, f"{stage}-{width}")
@@ -93,7 +84,7 @@ def test_text_of_twice_the_size(wordy: Site, visit: Visit, picture: Picture, axe
     for stage, page in stages(person):
         picture(page, f"{stage}-{width}-large")
         assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('p')).fontSize)") >= 28
-        assert page.evaluate(OUTSIDE) == [], stage
+        assert page.evaluate(OUTSIDE) == [] and page.evaluate(CUT_OFF) == [], stage
         assert violations(page, axe) == [], stage
 
 

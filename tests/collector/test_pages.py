@@ -718,18 +718,18 @@ title = "Smoking by age"
 """
 
 
-@pytest.mark.parametrize("width", [390, 1280])
 def test_questions_of_a_table_are_asked_one_by_one_and_shown_as_shaded_cells(
-    browser: "Browser", tmp_path: Path, width: int
+    browser: "Browser", tmp_path: Path, picture: Picture
 ) -> None:
     with site(TABLES, tmp_path) as place:
-        visitor = Visitor(browser, place, viewport={"width": width, "height": 900})
+        visitor = Visitor(browser, place, viewport={"width": 390, "height": 900})
         page = visitor.goto()
         page.get_by_label("yes").check()
         page.get_by_label("65+").check()
         visitor.click("Randomize my answers")
         page.get_by_text("reported together, as one randomized combination").wait_for()
         expect(page.locator(".pair .answer").first).to_have_text("yes, 65+")
+        visitor.fits("table-review", picture)
         visitor.click("Send the report")
         visitor.heading("Thank you. Your report has arrived")
         place.fill({"smokes": ["no", "yes"] * 1000, "age": ["65+", "18-39"] * 1000}, 2000)
@@ -740,7 +740,7 @@ def test_questions_of_a_table_are_asked_one_by_one_and_shown_as_shaded_cells(
         page.locator("table.shaded td.noise").first.wait_for()
         expect(cells.first).to_contain_text("%")
         expect(page.get_by_text("The answers depend on each other")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        visitor.fits("table-results", picture)
         visitor.check()
 
 
@@ -761,8 +761,9 @@ false_discoveries = 0.000001
 """
 
 
-def test_a_text_is_asked_normalised_sent_and_found(tmp_path: Path, visit: Visit, axe: str) -> None:
-    """The device shows what it will use; a name that looks like markup is shown as it is; a blocked one is not."""
+def test_a_text_is_asked_normalised_sent_and_found(tmp_path: Path, visit: Visit, axe: str, picture: Picture) -> None:
+    """The device shows what it will use; a name that looks like markup is shown as it is; a blocked one is not, nor is one
+    with characters that nobody sees."""
     with site(TEXT, tmp_path) as place:
         person = visit(place, viewport={"width": 390, "height": 844})
         page = person.goto()
@@ -775,19 +776,22 @@ def test_a_text_is_asked_normalised_sent_and_found(tmp_path: Path, visit: Visit,
         page.get_by_text("Your device will use “example.org shop” (16 of 64 bytes).").wait_for()
         assert violations(page, axe) == []
         expect(page.get_by_text("privacy proof itself")).to_be_visible()
+        person.fits("text-ask", picture)
         person.click("Randomize my answer")
         person.heading("This is what will be sent")
+        person.fits("text-review", picture)
         expect(page.locator(".pair .answer").first).to_have_text("example.org shop")
         assert "example" not in page.locator(".sent").inner_text()
         person.click("Send the report")
         person.heading("Thank you. Your report has arrived")
-        said = ["Example.org"] * 2000 + ["<b>bold"] * 1200 + ["rude  word"] * 800
+        said = ["Example.org"] * 2000 + ["<b>bold"] * 1200 + ["rude  word"] * 800 + ["\u202egpj.exe"] * 800
         place.fill({"site": said}, len(said))
         watcher = visit(place, viewport={"width": 1000, "height": 900})
         page = watcher.goto("/results")
         page.get_by_text("2 names passed verification.").wait_for()
         listed = page.locator("tbody th[scope=row]").all_inner_texts()
-        assert "example.org" in listed and "<b>bold" in listed and "rude word" not in page.content()
+        assert "example.org" in listed and "<b>bold" in listed
+        assert not any(each in page.content() for each in ("rude word", "gpj", "\u202e"))
         expect(page.locator("b", has_text="bold")).to_have_count(0)
         said_of_it = page.locator(".findings").inner_text()
         assert (
@@ -796,4 +800,29 @@ def test_a_text_is_asked_normalised_sent_and_found(tmp_path: Path, visit: Visit,
             and "false report" in said_of_it
         )
         page.get_by_text("below 0.0001").nth(1).wait_for()  # the p-values
+        watcher.fits("text-results", picture)
         assert violations(page, axe) == []
+
+
+def test_a_text_is_answered_in_a_round_that_lists_candidates(tmp_path: Path, visit: Visit) -> None:
+    """Who has one of the listed texts, and who has another, sees a report that names one of them, and sends it."""
+    with site(TEXT.replace("find = 4", "find = 2\nrounds = 2"), tmp_path) as place:
+        said = ["Example.org"] * 1200 + ["<b>bold"] * 800
+        place.fill({"site": said}, len(said))
+        until(lambda: place.app.rounds.current.survey.round == 2)
+        for text, shown in (("EXAMPLE.org", "example.org"), ("Something else", "something else")):
+            person = visit(place, viewport={"width": 390, "height": 844})
+            page = person.goto()
+            page.get_by_text("What is sent names one of 2 known texts, or another").wait_for()
+            expect(page.get_by_text("privacy proof itself")).to_be_visible()
+            page.get_by_label("Which site did not work?").fill(text)
+            page.get_by_text(f"Your device will use “{shown}”").wait_for()
+            person.click("Randomize my answer")
+            person.heading("This is what will be sent")
+            expect(page.locator(".pair .answer").first).to_have_text(shown)
+            expect(page.locator(".sent")).to_contain_text("The report names")
+            person.click("Send the report")
+            person.heading("Thank you. Your report has arrived")
+            person.check()
+        watcher = visit(place, viewport={"width": 1000, "height": 900})
+        watcher.goto("/results").get_by_text("2,002 reports").first.wait_for()

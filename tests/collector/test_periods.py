@@ -270,7 +270,7 @@ def test_one_id_in_two_periods_is_two_messages(new_store: NewStore) -> None:
 
 
 def test_who_is_busy_waits_for_those_who_are_about_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, coming = Collector(survey(HOURLY), open_store(str(tmp_path / "store.db")), Clock()), [5, 3, 1, 9]
+    one, coming = Collector(survey(HOURLY), open_store(str(tmp_path / "store.db")), Clock()), [7, 8, 9, 10]
 
     def request() -> Waiting:
         return one, [], lambda _: None
@@ -280,8 +280,9 @@ def test_who_is_busy_waits_for_those_who_are_about_to_come(tmp_path: Path, monke
     waiting = deque([request()])
     assert writer._gather(waiting) and len(waiting) == 1  # nobody else was there before
     writer._busy = True
-    assert writer._gather(waiting) and len(waiting) == 1 + 5 + 3 + 1 and coming == [9]  # until only one more comes
+    assert writer._gather(waiting) and len(waiting) == 1 + 7 and coming == [8, 9, 10]  # until only a few more come
+    assert writer._gather(waiting) and len(waiting) == 8 + 8 + 9 and coming == [10]  # and not for long
     writer._queue.put([request()])
     writer._queue.put(None)
-    assert not writer._gather(waiting) and len(waiting) == 11  # and to the end when it stops
+    assert not writer._gather(waiting) and len(waiting) == 26  # and to the end when it stops
     one.store.close()

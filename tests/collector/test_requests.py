@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -44,9 +45,15 @@ def request(content: bytes, *headers: str, path: str = "/s/one/v1/reports", leng
     return "\r\n".join([*lines, *headers, "", ""]).encode("latin-1") + content
 
 
+_strangers = (f"1.{high}.{low}" for high in range(256) for low in range(1, 255))
+
+
 def status(server: Served, data: bytes) -> int | None:
-    """The status of the first answer; None if the connection was dropped without one."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+    """The status of the first answer; None if the connection was dropped without one. Every stranger has another address:
+    whoever is refused all the time would wait for the answers.
+    """
+    stranger = (f"127.{next(_strangers)}", 0)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE, source_address=stranger) as connection:
         said = b""
         try:
             connection.sendall(data)
@@ -123,6 +130,25 @@ def test_the_rest_of_a_refused_body_is_thrown_away(server: Served) -> None:
             connection.sendall(f"{head}{CHUNKED}\r\n\r\n".encode() + b"8000\r\n%b\r\n" % (b"[" * 32_768) * 1000)
         with suppress(ConnectionResetError):
             assert told(connection).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_request_inside_a_refused_body_is_not_answered(server: Served) -> None:
+    """A proxy would take the answer for that to whoever sends next."""
+    inside = request(body(), "User-Agent: inside").replace(b"Connection: close\r\n", b"")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(inside)  # so that its head is known
+        assert told(connection).startswith(b"HTTP/1.1 200 ")
+    before = server.get("/s/one/v1/results")["people"]
+    inside = inside[:-SIZE] + body()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        head = "POST /s/one/v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n"
+        connection.sendall(f"{head}Content-Length: {len(inside)}\r\n\r\n".encode())
+        assert told(connection).startswith(b"HTTP/1.1 415 ")
+        connection.sendall(inside)
+        time.sleep(0.05)  # a packet of its own
+        connection.sendall(request(b"damaged"))
+        assert told(connection).startswith(b"HTTP/1.1 400 "), "the next answer is that to the next request"
+    assert server.get("/s/one/v1/results")["people"] == before
 
 
 @pytest.mark.parametrize(

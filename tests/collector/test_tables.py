@@ -90,6 +90,8 @@ def test_what_is_published(tmp_path: Path) -> None:
     rows = [row for row in csv.DictReader(io.StringIO(found.csv())) if row["measure"] == "joint share"]
     assert [row["answer"] for row in rows][:2] == ["no, 18-39", "no, 40-64"] and rows[0]["question"] == "smokes*age"
     assert {key for key, _, _ in found.tallies} == {"smokes+age", "town"}
+    age = next(each for each in found.data()["questions"] if each["question"] == "age")  # type: ignore[attr-defined]
+    assert age["ordered"] and [row["label"] for row in age["chart"]] == ["18-39", "40-64", "65+"]  # not by size
     assert found.parquet()[:4] == b"PAR1"
     store.close()
 

@@ -22,7 +22,15 @@ from tests.surveys import ONE, survey
 pytestmark = pytest.mark.needs("starlette")
 
 WEB = ROOT / "packages/deniable/src/deniable/collector/web"
-BUILT = {"deniable", "reports", "estimate", "invitation", "strings", "repeated"}  # of js/: what it says is recognized
+BUILT = {
+    "deniable",
+    "reports",
+    "estimate",
+    "invitation",
+    "strings",
+    "repeated",
+    "friends",
+}  # of js/: what it says is recognized
 PAGES = {"answer": "/", "results": "/results", "try": "/try"}
 GAP = re.compile(r"\{(\w+)(?:\|([^{}]*))?\}")
 FAMILIAR = {
@@ -75,7 +83,7 @@ def test_signs_stand_as_the_language_wants_them() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_scripts_name_texts_that_their_page_has(page: str) -> None:
-    rows = ROWS["shared"] | ROWS[page]
+    rows = ROWS["shared"] | ROWS[page] | (ROWS["people"] if page == "answer" else {})  # which it fetches
     for module in modules_of(page):
         if module in ("questions", "chart") and page != "answer":
             continue  # controls are not shown there; what charts say is in the shared part
@@ -134,7 +142,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
 NAMES = {
     "share at most", "lower quartile", "upper quartile", "mean value", "another survey", "deniable token",
     "unary, symmetric", "unary, optimized", "hashing, binary", "hashing, optimized", "Authorization", "SecurityError",
-    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "(no answer)",
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "(no answer)", "Enter",
 }  # fmt: skip
 
 

@@ -61,10 +61,9 @@ def test_programs_run_alike_with_compiled_loops(monkeypatch: pytest.MonkeyPatch)
     assert [_packed(mechanism) for mechanism in EXAMPLES.values()] == reports
 
 
-def _batches(program: Program) -> list[bytes]:
-    """The reports on 40 random codes, as bytes."""
-    draw, size = np.random.default_rng(4), 40
-    codes = []
+def random_codes(program: Program, size: int) -> list[Any]:
+    """Codes that a law may be given."""
+    draw, codes = np.random.default_rng(4), []
     for node, kind in zip(program.nodes, program.types, strict=True):
         if node.op == "code":
             shape = (size,) if kind.width is None else (size, kind.width)
@@ -72,7 +71,13 @@ def _batches(program: Program) -> list[bytes]:
             if kind.distinct:
                 code = kind.low + (code[:, :1] - kind.low + np.arange(kind.width or 1)) % kind.size
             codes.append(code)
-    fields = run(program, codes, dn.SeededCoins(5), size)
+    return codes
+
+
+def _batches(program: Program) -> list[bytes]:
+    """The reports on 40 random codes, as bytes."""
+    size = 40
+    fields = run(program, random_codes(program, size), dn.SeededCoins(5), size)
     return [np.broadcast_to(field, (size, *np.shape(field)[1:])).tobytes() for field in fields.values()]
 
 

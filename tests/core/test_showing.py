@@ -32,6 +32,9 @@ def test_ordered_answers_and_numbers_keep_their_order() -> None:
     assert ESTIMATE.shown() == [1, 0, 2]
     optimized = dn.UtilityOptimized(dn.DirectResponse, GRADES, ["bad", "fair"], 1.0)
     assert optimized.predict(SHARES, 1000).ordered
+    assert dn.Coarsened(GRADES, 1.0).predict(SHARES, 1000).ordered
+    spread = dn.plan(GRADES, 1.0, 1000, target="distribution")
+    assert spread.distribution(spread.tally(spread.perturb(["bad", "fair", "good"] * 20))).estimate().ordered
 
 
 def test_a_long_list_says_how_many_are_left_out() -> None:

@@ -17,7 +17,7 @@ from deniable.graphs.degree_counts import (
     estimate_homophily,
     estimate_stars,
 )
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 RUNS = 300
 

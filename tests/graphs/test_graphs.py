@@ -13,8 +13,8 @@ from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs
 from deniable.graphs.outlook import largest_answer
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response, transposed
 from deniable.graphs.triangles import cut_to, laplace_scale, second_round
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.rivals.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
 from research.rivals.grouped import Grouped, count_triangles_grouped, grouped_round
 from tests.mechanisms.test_sparse_law import is_likely

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from deniable.collector import opened
-from deniable.collector.invited import make_invitations, make_keys
+from deniable.collector.invited import make_invitations, make_keys, prepare_keys
 from deniable.survey.reading import parse_toml
 from research.experiments.invitations import TEXT
 from tests.browsers import chromium, site
@@ -34,6 +34,7 @@ def browser_times(visits: int = 15) -> list[dict[str, float]]:
             listed = json.dumps(make_keys(store, parse_toml(TEXT, "survey")))
         with site(f"{TEXT}\n[invitations]\nkeys = {listed}\ndelay = 0\n", folder) as running:
             collector = running.app.collector
+            prepare_keys(collector.store, collector.survey)  # as `deniable serve` does before it is ready
             for code in make_invitations(collector.store, collector.survey, visits):
                 context = browser.new_context(base_url=running.url)
                 page = context.new_page()

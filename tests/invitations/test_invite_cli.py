@@ -4,20 +4,13 @@ import csv
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from deniable.cli.main import main
 from deniable.survey import Survey
+from tests.command import run
 from tests.servers import served
 from tests.surveys import ONE
 
 pytestmark = pytest.mark.needs("starlette", "uvicorn", "gmpy2")
-
-
-def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(argument) for argument in arguments], input=answers)
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

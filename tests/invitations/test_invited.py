@@ -21,6 +21,7 @@ from deniable.collector.invited import (
     invitation_id,
     make_invitations,
     make_keys,
+    prepare_keys,
     revoke_invitations,
     rotate_key,
 )
@@ -211,6 +212,16 @@ def test_keys_rotate(issued: Issued) -> None:
     assert issued.take(issued.report(old), issued.report(new)) == ["counted", "counted"]
     with pytest.raises(InvalidParameter, match="no key in reserve"):
         rotate_key(store, asked, revoke=False)
+
+
+def test_a_collector_that_is_ready_reads_no_key_for_an_exchange(issued: Issued, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, other = codes(issued, 2)
+    prepare_keys(issued.collector.store, issued.collector.survey)
+    with monkeypatch.context() as broken:
+        broken.setattr("deniable.invitations.blind_rsa.serialization.load_der_private_key", None)
+        assert issued.take(issued.report(issued.token(mine))) == ["counted"]
+        rotate_key(issued.collector.store, issued.collector.survey, revoke=False)  # the key in reserve is ready too
+        assert issued.take(issued.report(issued.token(other))) == ["counted"]
 
 
 def test_tokens_of_a_revoked_key_do_not_count(issued: Issued) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,23 @@ class TestClient:
         assert client(tmp_path).process(result(), context("site-2")).get_return_code() == "OK"
         ledger = dn.Ledger(tmp_path / "site-1.json")
         assert ledger.spent() <= 8.0 and ledger.lifetime == 8.0
+
+    @pytest.mark.parametrize("task", ["train", "validate"])
+    @pytest.mark.parametrize("named", ["train", "*"])
+    def test_nothing_leaves_by_the_tasks_that_the_filter_is_not_for(self, named: str, task: str, tmp_path: Path) -> None:
+        """NVFLARE looks filters up by the exact name of the task, so "*" is for none; the filter empties what passes by."""
+        from nvflare.apis.fl_constant import FLContextKey
+        from nvflare.apis.utils.task_utils import apply_filters
+
+        own, sent, filters = context(), result(), client(tmp_path)
+        table = {f"{named}/out": [filters]}
+        props = {"RUNNER": SimpleNamespace(task_result_filters=table), "TASK_NAME": task, "TASK_RESULT": sent}
+        for key, value in props.items():
+            own.put(getattr(FLContextKey, key), value, private=True, sticky=False)
+        filters.handle_event("_before_task_result_filter", own)
+        passed = apply_filters("task_result_filters", sent, own, table, task, "out")
+        assert passed.get_return_code() == ("OK" if named == task else "TASK_RESULT_FILTER_ERROR")
+        assert str(SECRET) not in repr(dict(passed))
 
     def test_arguments(self, tmp_path: Path) -> None:
         from deniable_learn.nvflare_filters import PrivateResults

@@ -12,9 +12,9 @@ import deniable as dn
 from deniable.arrays import Floats
 from deniable.core import odds_below
 from deniable.kernels import ems as rounds_in_numpy
-from deniable.mechanisms.distributions.comb_wave import PIECES, best_pieces
+from deniable.mechanisms.distributions.comb_wave import PIECES, ROUND_PIECES, ROUND_UNIT, best_pieces, round_pieces
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
-from deniable.mechanisms.distributions.fitting import fitted, nonnegative
+from deniable.mechanisms.distributions.fitting import FACTORS, Penalty, _factor, fitted, nonnegative
 from deniable.mechanisms.distributions.hierarchy import gain, level_oracle, level_weights
 from deniable.mechanisms.distributions.workload_channel import whole_weights
 from deniable.mechanisms.registry import candidates
@@ -240,6 +240,11 @@ class TestFit:
             assert found.min() >= 0 and slope.min() > -1e-8
             assert abs(found @ slope) < 1e-8
 
+    def test_what_few_reports_leave_open(self) -> None:
+        """Of many solutions one is given, and a direction that costs nothing is smoothed without an overflow."""
+        assert nonnegative(np.ones((2, 2)), np.ones(2)) == pytest.approx([0.5, 0.5])
+        assert _factor(np.eye(6), np.arange(6.0), Penalty(np.zeros((6, 6)), 2)) == max(FACTORS)
+
     def test_expected_reports_give_back_smooth_shares_and_heaps(self) -> None:
         size = 64
         curve = np.exp(-(((np.arange(size) - 30) / 9) ** 2) / 2)
@@ -362,6 +367,21 @@ class TestCircles:
         mechanism = dn.plan(line(size), 1.0, 10_000, target=target, circular=True)
         assert mechanism.circular and dn.certify(mechanism).holds
 
+    @pytest.mark.parametrize(("size", "most"), [(24, 1.07), (96, 1.1)])
+    def test_plans_for_ranges_are_near_the_bound(self, size: int, most: float) -> None:
+        asked = dn.Workload.arcs(size)
+        noise = asked.mean_square(dn.plan(line(size), 1.0, 10_000, target="ranges", circular=True).even_noise)
+        drawn = asked.mean_square(np.eye(size) / size - 1 / size**2)  # the bound is for people who are drawn at random
+        assert 1 < noise / (asked.bound(odds_below(1.0)) - drawn) < most
+
+    @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 8.0])
+    def test_combs_that_go_round(self, epsilon: float) -> None:
+        for size in (2, 3, 7, 24, 96, 365):
+            comb = dn.CombWave.round(line(size), epsilon)
+            assert comb.circular and comb.places == size
+            assert np.array_equal(np.roll(comb.matrix[0], 1), comb.matrix[1])
+        assert not dn.CombWave(line(24), epsilon).circular and round_pieces(ROUND_UNIT, 1.0) == ROUND_PIECES[1.0]
+
     def test_ranges_past_midnight_and_quantiles_from_an_origin(self) -> None:
         people = np.where(np.isin(np.arange(24), [23, 0, 1]), 1e6, 0)
         mechanism = dn.plan(line(24), 1.0, 10_000, target="ranges", circular=True)
@@ -393,14 +413,22 @@ class TestQuantilePlans:
         plans = [dn.plan(line(size), epsilon, n, target=target) for target in ("distribution", "quantiles")]
         assert plans[0].fingerprint == plans[1].fingerprint
 
+    def test_the_plan_says_what_it_gives_up_and_for_what(self) -> None:
+        """With many people, spikes decide; with few, one wave is best for every shape, but for its bands."""
+        many = dn.plan(line(121), 1.0, 100_000, target="quantiles").explain()
+        assert "comb is best for smooth numbers and comb, 20 % points for numbers with spikes" in many
+        few = dn.plan(line(121), 1.0, 1_000, target="quantiles").explain()
+        assert "would be best, whether numbers are smooth or have spikes; but its bands are wider" in few
+
     def test_a_prior_counts_errors_where_people_are_expected(self) -> None:
         """Nobody is expected above the fourth answer: errors there count for the distribution only."""
         expected = np.array([0.1, 0.2, 0.3, 0.4, *[0.0] * 12])
         mechanism = dn.Hierarchy.of(line(16), 1.0, [16])
         everywhere, ranks = (Shapes.of(16, expected, of_ranks).errors(mechanism, 1000)[0] for of_ranks in (False, True))
+        chances = expected @ mechanism.matrix
         values = [
             fitted(mechanism.matrix, counts)[0]
-            for counts in np.random.default_rng(0).multinomial(1000, expected @ mechanism.matrix, 3)
+            for counts in np.random.default_rng(0).multinomial(1000, chances / chances.sum(), 3)
         ]
         wrong = np.abs(np.cumsum(np.array(values) - expected, axis=1))
         assert everywhere == pytest.approx(wrong.mean(), abs=1e-9)

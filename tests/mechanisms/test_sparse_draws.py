@@ -10,7 +10,7 @@ import deniable as dn
 from deniable.arrays import Words
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.permutation import Permutation
 from research.compressed_formulas import published_chunks
 from tests.twins import plain_loops

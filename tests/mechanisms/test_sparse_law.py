@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 import deniable as dn
 from deniable.arrays import Ints
 from deniable.kernels import encoder, encoder_plain
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.encoder import _series, labels_for, stream
 from deniable.mechanisms.sparse.index_law import IndexLaw, checked_alpha, index_law, mixed_index_law, phi
 from tests.every import EveryCoin

@@ -14,6 +14,14 @@ from deniable.core.mechanism import Mechanism
 
 Randomize = Callable[[Any, Any, Any], Any]
 HALF, RARE, NEARLY = Fraction(1, 2), Fraction(1, 1000), Fraction(9, 10)
+ALIVE: list[Any] = []  # objects that were traced: while they live, no other has their identity
+
+
+def alive(traced: Any) -> Any:
+    ALIVE.append(traced)
+    return traced
+
+
 GENERATOR = np.random.default_rng(1)
 
 
@@ -89,7 +97,7 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
     "numpy random mask": lambda: direct(
         lambda s, t, c: {"value": np.where(GENERATOR.random(len(t)) < 0.5, t, own(s, t, c))}
     ),
-    "identity of objects": lambda: direct(lambda s, t, c: {"value": (own(s, t, c) + id(s)) % N}),
+    "identity of objects": lambda: direct(lambda s, t, c: {"value": (own(s, t, c) + id(alive(s))) % N}),
     "branch on the answer": lambda: direct(lambda s, t, c: {"value": t if (t == 3).any() else own(s, t, c)}),
     "branch by bool": lambda: direct(lambda s, t, c: {"value": t if t == 3 else own(s, t, c)}),
     "branch on a coin": lambda: direct(lambda s, t, c: {"value": t if c.toss(HALF, len(t)) else own(s, t, c)}),
@@ -296,6 +304,11 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
     "one bit of a number twice": lambda: leaky(
         dn.BitRand,
         lambda s, t, c: (lambda r: {**r, "bit0": r["bit0"] ^ r["bit0"] ^ cells(t, 2)})(super(type(s), s).randomize(t, c)),
+        *(lambda m: (m.domain, m.epsilon, m.ones, m.zeros))(dn.BitRand.water_filled(2, 3, 3.0)),
+    ),
+    "one draw for all numbers of a vector": lambda: leaky(
+        dn.BitRand,
+        lambda s, t, c: (lambda w: {f"bit{i}": cells(w, 2 - i).bytes for i in range(3)})((t + c.below(8, len(t))) % 8),
         *(lambda m: (m.domain, m.epsilon, m.ones, m.zeros))(dn.BitRand.water_filled(2, 3, 3.0)),
     ),
     "open answers never hidden": lambda: secrets(

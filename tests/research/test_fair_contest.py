@@ -1,5 +1,6 @@
 """Fair contests: everybody chooses from the same settings on training people, and is then scored with fresh seeds."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from research.data.folder import Data
-from research.experiments import fair_images, fair_text, fair_trees, fair_vectors
+from research.experiments import fair_images, fair_text, fair_torch, fair_trees, fair_vectors
 from research.experiments.learning_images import made_up
 from research.experiments.learning_text import Texts, stand_in
 from research.experiments.learning_vectors import tables
@@ -24,6 +25,7 @@ from research.fair_contest import (
     markdown,
 )
 from research.papers.figure import Pace
+from tests import ROOT
 
 GRID = ({"size": "small"}, {"size": "large"})
 
@@ -136,12 +138,33 @@ def test_trees_explain_variance_within_epsilon() -> None:
     assert {each.paper for each in contest.learners} == {"", "DPBoost", "BRR"} and len(contest.grid) == 32
 
 
+@pytest.mark.needs("torch")
+def test_networks_in_pytorch_learn_from_reports_within_epsilon() -> None:
+    """With much budget they rank people well; each has the settings of everybody, and fresh seeds give other networks."""
+    (table, _) = tables(Data(), quick=True)
+    ours, *rivals = (each for each in fair_torch.learners(table) if "PyTorch" in each.name)
+    assert not ours.paper and [each.paper for each in rivals] == ["BRR", "DNN-DP"]
+    first, again, other = (ours.train(fair_vectors.GRID[0], 60.0, seed, False) for seed in (1, 1, 2))
+    assert first[0] > 0.7 and first[1] <= 60 and first == again != other
+    assert rivals[0].train(fair_vectors.GRID[-1], 2.0, 1, True)[1] <= 2
+
+
 def test_a_command_runs_a_contest(tmp_path: Path) -> None:
     contest = FairContest("data", "AUC", [learner("A", 0.5, 0.7), learner("B", 0.5, 0.6, "somebody")], GRID, [1.0])
     command = fair_command(tmp_path / "page.md", "chosen with {selecting} seeds", lambda _: [contest], fresh=4)
     run = CliRunner().invoke(command, ["--data", str(tmp_path), "--kept", str(tmp_path / "kept"), "--selecting", "3"])
     assert run.exit_code == 0 and "chosen with 3 seeds" in run.output and "A leads" in run.output
     assert "| 6 |" in run.output and (tmp_path / "page.md").read_text(encoding="utf-8") in run.output
+
+
+def test_the_page_quotes_every_lead() -> None:
+    """All leads of all contests, with their intervals, as the committed tables have them."""
+    page = " ".join((ROOT / "docs" / "learning.md").read_text(encoding="utf-8").split())
+    tables = sorted((ROOT / "research" / "experiments").glob("fair_*.md"))
+    row = re.compile(r"^\| [\d.]+ \| [^|]+ \| [^|]+ \| (-?[\d.]+ ± [\d.]+) \| [^|]+ \|$", re.MULTILINE)
+    leads = {path.stem: row.findall(path.read_text(encoding="utf-8")) for path in tables}
+    assert set(leads) == {"fair_images", "fair_text", "fair_torch", "fair_trees", "fair_vectors"} and all(leads.values())
+    assert [lead for each in leads.values() for lead in each if lead not in page] == []
 
 
 def test_who_has_no_settings_chooses_nothing() -> None:

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable_learn.noisy_labels import transition
-from research.bit_formulas import published_flips
+from research.bit_formulas import latent_published_epsilon, ome_published_epsilon, published_flips
 from research.data.samples import images, texts
 from research.papers import Data, Pace
 from research.papers.bitrand import about, attack, celeba, claims, elastic, fig10, lines, rounds, theory, training
@@ -27,6 +26,12 @@ TINY = Pace(0.02)
 
 def task(people: int = 200) -> Task:
     return Task(texts(Data(), 1, people), 43, Size(8, 5, 2), "1 0")
+
+
+def part_of(clients: Clients, place: int) -> tuple[Any, Any, Any]:
+    """The samples of one client, their labels, and an equal share for each."""
+    own = slice(clients.ends[place - 1] if place else 0, clients.ends[place])
+    return clients.rows[own], clients.labels[own], np.full(own.stop - own.start, 1 / (own.stop - own.start), np.float32)
 
 
 class TestRounds:
@@ -73,6 +78,12 @@ class TestRounds:
         rows = np.array([[3.0, 4.0], [0.3, 0.4]], np.float32)
         np.testing.assert_allclose(rounds.cut(rows), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
 
+    def test_the_gradients_of_all_clients_are_those_of_each(self) -> None:
+        clients = Clients(ROWS.astype(np.float32), LABELS, np.array([2, 12, 20, 23]))
+        weights = SMALL.start(np.random.default_rng(3))
+        alone = [SMALL.gradient(weights, *part_of(clients, place)) for place in range(4)]
+        np.testing.assert_allclose(SMALL.gradients(weights, *clients.padded()), alone, atol=1e-6)
+
     @pytest.mark.needs("flwr")
     def test_flower_gives_the_same_weights(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its FedAvg over clients that each take one step: without momentum the rounds of the figures."""
@@ -92,9 +103,8 @@ class TestRounds:
 
         @app.train()  # type: ignore[untyped-decorator]
         def train(message: Any, context: Any) -> Any:
-            own, right = clients.parts()[context.node_config["place"]]
-            weights = message.content["arrays"]["w"].numpy()
-            gradient = SMALL.gradient(weights, own, right, np.full(len(own), 1 / len(own), np.float32))
+            own, weights = part_of(clients, context.node_config["place"]), message.content["arrays"]["w"].numpy()
+            gradient = SMALL.gradient(weights, *own)
             content = {
                 "arrays": ArrayRecord({"w": Array(np.asarray(weights - rounds.RATE * gradient, np.float32))}),
                 "metrics": MetricRecord({"num-examples": 1}),
@@ -284,6 +294,24 @@ class TestClaims:
             (right, "with labels at 1 and 2.5 too BitRand is above the rivals in most cases at epsilon 1"),
         ):
             assert not judged("features", **planted)[claim], claim
+
+    def test_rivals_that_guess_are_tied(self) -> None:
+        """The highest of many guesses is no better than the others; one that is really above them is."""
+        right = {"BitRand": 72.46, "OME": 20.0, "BitRand,_labels_at_1": 70.0, "BitRand,_labels_at_2.5": 71.0}
+        tied, beaten = (
+            next(item for item in judged("features", **right, **more).items() if item[0].startswith("OME is the best rival"))
+            for more in ({}, {"DM": 25.5})
+        )
+        assert tied[1] and "all 14 are tied" in tied[0] and not beaten[1]
+        assert claims.luck(4, 16) == pytest.approx(6.8952, abs=1e-3) and claims.luck(2, 1) == pytest.approx(6.3138, abs=1e-3)
+
+    @pytest.mark.parametrize(("public", "sure"), [(0.0, True), (99.0, False)])
+    def test_wrong_labels_that_help(self, public: float, sure: bool) -> None:
+        """Where label-RR is behind, the cause is computed if labels as they are would be behind too."""
+        made = Made(True, 1, Data(), TINY)
+        made.scores = {"f-RR & Label-Laplace, labels at 10": 60.0, "BitRand, labels at 10": 59.0, "BitRand": public}
+        found = claims.on_labels(made, "AUC %").checks[0]
+        assert (found.holds, found.sure) == (False, sure) and "with no label changed at all" in found.line
 
     def test_gains_have_the_error_of_the_repetitions(self) -> None:
         made = Made(True, 1, Data(), TINY)

@@ -188,7 +188,7 @@ class TestAsTheAuthorsDid:
         """At a thousandth of the budget the released sizes carry nothing; the descent as published learns all the same."""
         shown = published_sgd.pixels(Data(), 1, 2048, 500, 2)
         last = [published_sgd.course(shown, "bipartite", epsilon, 20, 20, 1)[-1] for epsilon in (1.0, 1e-3)]
-        assert min(last) > 0.5  # a tenth is guessing
+        assert min(last) > 0.4  # a tenth is guessing
 
     def test_the_noise_of_the_grid_knows_no_budget(self) -> None:
         assert math.isinf(published_vectors.grid_loss())

@@ -12,8 +12,9 @@ from deniable import HadamardResponse
 from deniable.core.odds import odds_below
 from deniable.graphs import Split
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_optimum
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
+from deniable.wrappers.published_utility import PublishedUtility
 from research.data.folder import random_for
 from research.data.histograms import STATED, histogram
 from research.data.lists import Lists
@@ -21,9 +22,9 @@ from research.papers import Data, Pace, load
 from research.papers.catalog import papers
 from research.papers.compressed import fig6, heap, messages, sweep
 from research.papers.compressed.rivals import MARGIN, AsProgrammed
-from research.papers.figure import Result, trend
+from research.papers.figure import Result, coins_for, trend
 from research.papers.uldp import fig4, table2
-from research.papers.uldp.collect import Independent, Reported, collector, disclosed_at, measure, over_exact
+from research.papers.uldp.collect import Independent, Reported, asked, collector, disclosed_at, measure, over_exact
 from research.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total
 from research.papers.uldp.pilot import divided, spread_of
 from research.rivals.asymmetric import Asymmetric, count_triangles_asymmetric
@@ -313,6 +314,23 @@ class TestText:
         found = Reported(made).collect(people, 1, "x")
         assert found.shares.shape == (9,) and 0 < found.disclosing < 20
         assert Reported(made).noise(people / 40).sum() == pytest.approx(total(made, 0.5), rel=1e-9)
+
+    @pytest.mark.parametrize("name", ["uRR", "uHR", "uSS", "uSS lean", "uRAP lean"])
+    def test_counted_reports_have_the_law_of_those_that_are_made(self, name: str) -> None:
+        """Means and variances of all counts; the limits are 6.5 standard errors, a false alarm in 10^8 runs of all five."""
+        made, people, many = sized(name, 4, 1.0, 0.5), np.array([9, 2, 5, 4, 7, 6, 1, 3, 3]), 600
+        answers = np.repeat(np.arange(9), people)
+        counted = np.array([asked(made, people, 1, number).counts for number in range(many)])
+        drawn = np.array([made.tally(made.perturb(answers, coins_for(2, number))).counts for number in range(many)])
+        spread = np.sqrt((counted.var(axis=0) + drawn.var(axis=0)) / many)
+        assert (np.abs(counted.mean(axis=0) - drawn.mean(axis=0)) < 6.5 * spread).all()
+        assert (np.abs(np.log(counted.var(axis=0) / drawn.var(axis=0))) < 6.5 * np.sqrt(4 / many)).all()
+
+    def test_unary_counts_have_the_error_of_the_library(self) -> None:
+        made, shares = sized("uUE", 4, 1.0, 0.5), np.array([9, 2, 5, 4, 7, 6, 1, 3, 3]) / 40
+        assert isinstance(made, PublishedUtility)
+        assert Independent.unary(made).noise(shares) == pytest.approx(Reported(made).noise(shares), rel=1e-9)
+        assert Independent.unary(made).disclosed_share == pytest.approx(made.disclosed_share, rel=1e-12)
 
 
 def test_draws_are_points_times_the_load_of_their_chunk() -> None:

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 import deniable as dn
-from deniable.cli.main import main
 from deniable.core import Program
 from deniable.privacy.rules import RULES as PROOFS
 from deniable.survey import certificate_record as records
 from deniable.survey.certificate_page import page
 from deniable.survey.certificate_record import certificate_record
 from deniable.survey.verification import verify
+from tests.command import run
 from tests.surveys import COMMUTE, KINDS, SAMPLED, SPARSE, several, survey
 from tests.vector_surveys import SURVEYS
 
@@ -31,12 +30,6 @@ def made(text: str) -> Record:
 @pytest.fixture(scope="module")
 def commute() -> Record:
     return made(COMMUTE)
-
-
-def run(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.mark.parametrize("text", [COMMUTE, KINDS, SAMPLED, SPARSE, several(2, 300, 4)])
@@ -107,6 +100,16 @@ CHANGES: dict[str, tuple[Callable[[Record], object], str]] = {
     ),
     "budget": (lambda r: r.update(budget=9.0), "states budget 9.0"),
     "verdict": (lambda r: r.update(holds=False), "states holds false; the proof gives true"),
+    "a verdict of another kind": (lambda r: r.update(holds=1), "states holds 1; the proof gives true"),
+    "an epsilon that is no number": (lambda r: r.update(epsilon=float("nan")), "states epsilon NaN"),
+    "an epsilon beyond all numbers": (lambda r: r.update(epsilon=10**400), "changed: its epsilon is not"),
+    "a figure as text": (lambda r: r.update(budget="2.0"), 'states budget "2.0"'),
+    "a name that Python knows": (lambda r: r.update(__class__="x"), "other entries than it should have: __class__"),
+    "a family of one's own": (
+        lambda r: r["asked"]["question"][0]["mechanism"].update(mechanism="leak-1"),
+        "cannot be right",
+    ),
+    "a lone surrogate": (lambda r: r["asked"]["question"][0].update(ask="\ud800"), "One of them was changed"),
     "proof": (lambda r: r["questions"]["mode"].update(proof="theorem"), "its questions are not what the proof gives"),
     "rules": (lambda r: r["questions"]["minutes"].update(rules=[]), "its questions are not"),
     "statement": (lambda r: r.update(statement="All is well."), "statement"),
@@ -147,6 +150,25 @@ def test_another_release_may_use_other_words(commute: Record) -> None:
     assert verify(json.dumps(record)).genuine
     assert "were not checked" in verify(page(record, survey(COMMUTE).law())).checked[-1]
     assert not verify(json.dumps({**record, "epsilon": 1.0})).genuine
+
+
+def test_nothing_is_said_twice(commute: Record) -> None:
+    """Of two values under one name some readers take the first and others the last, so that one may show another loss."""
+    text = json.dumps(commute)
+    for twice in (
+        text.replace('"epsilon"', '"epsilon": 0.1, "epsilon"', 1),
+        text.replace('{"nodes"', '{"nodes": 1, "nodes"', 1),
+    ):
+        with pytest.raises(dn.InvalidParameter, match="not a certificate"):
+            verify(twice)
+
+
+def test_only_a_page_has_a_certificate_in_it(commute: Record) -> None:
+    """Else a text could say anything around a certificate that is right, and be found to be right."""
+    other = page({**commute, "release": "0.1"}, survey(COMMUTE).law())
+    assert verify(other).genuine and "Its words" in verify(other).checked[2]
+    with pytest.raises(dn.InvalidParameter, match="not a certificate"):
+        verify('{"epsilon": 0.1}' + other)
 
 
 def test_html_in_a_survey_is_text(commute: Record) -> None:

@@ -214,6 +214,19 @@ class TestQuantiles:
             "10 % answered “bad” or lower ("
         )
 
+    def test_the_first_of_several_rounds_is_planned_for_what_comes_after_it(self) -> None:
+        """As `next_round` plans it, for the people of one round; another target, or one round, has its own plan."""
+        (age,) = survey(ABOUT.replace("people", "rounds = 3\npeople") + self.ASKED).questions
+        people, line = -(-5000 // 3), dn.Interval(0, 60, steps=60, clip=True)
+        first = dn.next_round(line, 4.0, people, [0.5, 0.9])
+        assert age.mechanism.fingerprint == first.fingerprint
+        best = {"ranges": dn.plan(line, 4.0, people, target="ranges")}
+        best["distribution"] = dn.plan(line, 4.0, people, target="distribution")
+        for target, planned in best.items():
+            (whole,) = survey(ABOUT.replace("people", "rounds = 3\npeople") + AGE.replace("quantiles", target)).questions
+            assert whole.mechanism.fingerprint == planned.fingerprint
+        assert survey(ABOUT + AGE).questions[0].mechanism.fingerprint != first.fingerprint
+
     def test_rounds_look_for_them(self) -> None:
         """The cuts of the second round are near the quantiles that the file asks for; without any, near the median."""
         for written, wanted in ((self.ASKED, [0.5, 0.9]), (AGE, [0.5])):

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from deniable import LabelResponse
+from deniable.arrays import Floats
+from deniable.domains import Categories
 from research.papers.bitrand.lines import OURS_AWARE, OURS_FAIR, OURS_ONE, OURS_RAW, Line
 from research.papers.bitrand.training import (
     ANONYMIZED,
@@ -18,7 +21,9 @@ from research.papers.bitrand.training import (
     GRADIENTS,
     LABELS,
     LAPLACE,
+    NOISELESS,
     OURS,
+    RANDOM,
     Study,
 )
 from research.papers.figure import ALL, TIE, Check, Pace, Result, Setup, ahead, near, ranking, theory, trend
@@ -95,13 +100,61 @@ def on_inputs(study: Study, what: str, measure: str, pace: Pace = ALL) -> Result
 
 
 def _best_rival(study: Study, rivals: Sequence[Line], named: Line, measure: str) -> Check:
+    """Rivals that guess have no order: whichever is highest was lucky. So they are tied with each other."""
+    reach = luck(study.size.repeats, 2 * len(rivals))
+    above = {data: [line for line in rivals if _over_guess(study, data, line, measure) > reach] for data in CLIENTS}
     leads = [
         (f"on {data} against {line.name}", *study.gain(data, named, line, (1.0,), measure))
         for data in CLIENTS
         for line in rivals
-        if line != named
+        if line != named and (line in above[data] or named in above[data])
     ]
-    return ahead(f"{named.name} is the best rival at epsilon 1 on both sets", _least(leads), sure=False)
+    claim = f"{named.name} is the best rival at epsilon 1 on both sets"
+    words = " and ".join(f"{_span(study, data, rivals, measure)} on {data}" for data in CLIENTS)
+    allowed = (
+        f"above guessing by the {reach:.1f} standard errors that the luckiest of so many guesses exceeds in 5 % of cases"
+    )
+    if not any(above.values()):
+        return ahead(f"{claim} (all {2 * len(rivals)} are tied: none is {allowed}. They have {words})", [])
+    cause = ", ".join(f"{line.name} on {data}" for data, lines in above.items() for line in lines)
+    return ahead(claim, _least(leads), f"{allowed} are {cause}; all have {words}", sure=False)
+
+
+def _over_guess(study: Study, data: str, line: Line, measure: str) -> float:
+    """By how many standard errors a line is above guessing at epsilon 1."""
+    gain, error = study.gain(data, line, RANDOM, (1.0,), measure)
+    return gain / max(error, 1e-9)
+
+
+def luck(repeats: int, count: int, share: float = 0.05) -> float:
+    """How many standard errors the highest of `count` tied means of so many repetitions is above in 5 % of cases at most.
+
+    By Student's t, whose integral is a finite sum (Abramowitz, Stegun 1964, 26.7.3 and 26.7.4).
+
+    >>> round(luck(4, 1, 0.025), 3), round(luck(3, 1, 0.025), 3)  # as in tables
+    (3.182, 4.303)
+    """
+
+    def inside(t: float) -> float:
+        freedom = repeats - 1
+        angle = math.atan(t / math.sqrt(freedom))
+        first = 1 - freedom % 2  # even: 1, cos^2 / 2, ...; odd: cos, 2 cos^3 / 3, ...
+        term, total = (1.0, 0.0) if first else (math.cos(angle), 0.0)
+        for place in range(2 - first, freedom, 2):
+            total += term
+            term *= math.cos(angle) ** 2 * place / (place + 1)
+        return math.sin(angle) * total if first else 2 / math.pi * (angle + math.sin(angle) * total)
+
+    low, high = 0.0, 1e6
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (1 - inside(middle)) / 2 > share / count else (low, middle)
+    return high
+
+
+def _span(study: Study, data: str, rivals: Sequence[Line], measure: str) -> str:
+    found = [float(study.all(data, line, 1.0, measure).mean()) for line in rivals]
+    return f"{min(found):.1f} to {max(found):.1f} % where guessing has {study.all(data, RANDOM, 0.0, measure).mean():.1f}"
 
 
 def _least(leads: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
@@ -120,16 +173,33 @@ def _above(study: Study, ours: Line, rivals: Sequence[Line], measure: str) -> Ch
 
 
 def _wider(study: Study, ours: Line, rivals: Sequence[Line], measure: str) -> Check:
+    """Between the ends; a change within two standard errors is a tie."""
     gaps = {
-        data: [study.gain(data, ours, study.best(data, rivals, e, measure), (e,), measure)[0] for e in study.budgets]
-        for data in CLIENTS
+        data: np.array([_gap(study, data, ours, rivals, epsilon, measure) for epsilon in study.budgets]) for data in CLIENTS
     }
-    words = "; ".join(f"{data} " + ", ".join(f"{gap:.1f}" for gap in own) for data, own in gaps.items())
-    return trend(
-        "the gap to the best rival is wider at the largest budget than at the smallest",
-        all(own[-1] > own[0] for own in gaps.values()),
-        f"in points it is {words}",
+    change = {data: own[-1] - own[0] for data, own in gaps.items()}
+    error = {data: float(own.std(ddof=1) / math.sqrt(len(own))) for data, own in change.items()}
+    tied = [
+        f"on {data}: {own.mean():.2g}, standard error {error[data]:.2g}"
+        for data, own in change.items()
+        if abs(own.mean()) <= TIE * error[data]
+    ]
+    words = "; ".join(f"{data} " + ", ".join(f"{gap:.1f}" for gap in own.mean(axis=1)) for data, own in gaps.items())
+    near_end = ", ".join(
+        f"{-study.gain(data, ours, NOISELESS, study.budgets[:1], measure)[0]:.1f} on {data}" for data in CLIENTS
     )
+    return trend(
+        "the gap to the best rival is wider at the largest budget than at the smallest"
+        + (f" (tied {'; '.join(tied)})" if tied else ""),
+        all(own.mean() >= -TIE * error[data] for data, own in change.items()),
+        f"in points it is {words}; at the smallest, {ours.name} is below no noise by {near_end}",
+    )
+
+
+def _gap(study: Study, data: str, ours: Line, rivals: Sequence[Line], epsilon: float, measure: str) -> Floats:
+    """By how much a line is above the best rival, in all repetitions."""
+    best = study.best(data, rivals, epsilon, measure)
+    return study.all(data, ours, epsilon, measure) - study.all(data, best, epsilon, measure)
 
 
 def _most(study: Study, rivals: Sequence[Line], measure: str) -> Check:
@@ -181,6 +251,29 @@ def _better(study: Study, measure: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _changed(study: Study, gaps: dict[tuple[str, float, float], tuple[float, float]], measure: str) -> tuple[str, bool]:
+    """Why label-RR is behind somewhere: whether no change of labels at all is behind in the same places."""
+    behind = [place for place, (lead, error) in gaps.items() if lead < -TIE * error]
+    rivals = {rival.labels: rival for rival in LAPLACE}
+    public = [study.gain(data, BITRAND[0], rivals[labels], (epsilon,), measure) for data, labels, epsilon in behind]
+    changed = ", ".join(
+        f"label-RR at {labels:g} changes {_wrong(study, data, labels, False):.2g} % of the labels on {data} and "
+        f"Label-Laplace {_wrong(study, data, labels, True):.2g} %"
+        for data, labels in dict.fromkeys(place[:2] for place in behind)
+    )
+    if not behind:
+        return "", False
+    worst = max(lead + TIE * error for lead, error in public)
+    words = ", ".join(f"{lead:.2g} (standard error {error:.2g})" for lead, error in public[:3])
+    return f"{changed}; with no label changed at all the lead is {words} there: wrong labels help a little", worst < 0
+
+
+def _wrong(study: Study, data: str, labels: float, laplace: bool) -> float:
+    """The percentage of labels that are changed."""
+    domain = Categories(range(study.task(data, 0).classes))
+    return 100 * float(1 - (LabelResponse.laplace if laplace else LabelResponse)(domain, labels).p)
+
+
 def on_labels(study: Study, measure: str, pace: Pace = ALL) -> Result:
     """Figs. 18 and 21: features by f-RR, labels by label-RR or by noise on one-hot labels."""
     place, pairs = MEASURES.index(measure), list(zip(BITRAND[1:], LAPLACE, strict=True))
@@ -199,7 +292,9 @@ def on_labels(study: Study, measure: str, pace: Pace = ALL) -> Result:
         for e in study.budgets
     }
     leads = [(f"on {data}, labels at {each:g}, features at {e:g}", *lead) for (data, each, e), lead in gaps.items()]
-    checks = [ahead("label-RR is above Label-Laplace at all budgets on both sets", _least(leads), sure=False)]
+    checks = [
+        ahead("label-RR is above Label-Laplace at all budgets on both sets", _least(leads), *_changed(study, gaps, measure))
+    ]
     means, why = {}, {data: other_data(study, data, pairs[1], study.budgets[-1], measure) for data in CLIENTS}
     for labels, ours, rival in ((each.labels, each, other) for each, other in pairs[:2]):
         for data in CLIENTS:

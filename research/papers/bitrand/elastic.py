@@ -91,7 +91,7 @@ def bit_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> tuple[Check, .
     small, large = [e for e in epsilons if e < 1], [e for e in epsilons if e >= 1]
     if small:
         checks.append(steady("at epsilon 0.1 the number of bits does not affect the flips", rows, "bits", 0, small))
-    for names, sign, word in ((WHOLE_BITS, -1, "lowers"), (SMALL_BITS, 1, "raises")):
+    for names, sign, word in ((WHOLE_BITS, -1, "lower"), (SMALL_BITS, 1, "raise")):
         wrong = {}
         for (panel, bit, epsilon), (sizes, values) in _series(rows, "bits").items():
             if bit in names and epsilon in large and (sign * np.diff(values) < 0).any():

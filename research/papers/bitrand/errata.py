@@ -112,7 +112,7 @@ ERRATA = (
         "BitRand B8",
         "Section 5: f-RR has a smaller q than LATENT in all cases.",
         "q is how often a zero becomes one: 0.125 with LATENT, and more with f-RR at every bit. By the mean of both flips, "
-        "0.5 with LATENT, f-RR is above it at its lowest bits. Only ones does LATENT flip more often everywhere.",
+        "0.5 with LATENT, f-RR is above it at its lowest bits. LATENT flips only ones more often everywhere.",
         """
 >>> ours, latent = dn.BitRand.as_published(1000, 10, 1.0), dn.BitRand.latent(1000, 10, 1.0, alpha=7.0)
 >>> [round(float(q), 3) for q in (min(ours.zeros), max(ours.zeros), latent.zeros[0], 1 - latent.ones[0])]

@@ -48,15 +48,15 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             all((np.diff(own) > 0).all() for own in gaps.values()),
             f"it is {gaps}",
         ),
-        trend("f-RR's falls with epsilon", (np.diff(falls) < 0).all(), f"it is {falls}"),
+        trend("the mean bound of f-RR falls with epsilon", (np.diff(falls) < 0).all(), f"it is {falls}"),
         trend(
-            "while the rivals' bounds remain the same (within 15 %)",
+            "the rivals' bounds remain the same (within 15 %)",
             max(moves.values()) <= ABOUT,
             f"they change by {max(moves.values()):.2g} of themselves",
         ),
         bits.kept(1.0),
     )
-    return Result(bits.COLUMNS, rows, checks, (f"{BITS} bits, five of them whole", *bits.NOTES))
+    return Result(bits.COLUMNS, rows, checks, (f"{BITS} bits, five of them for the whole part", *bits.NOTES))
 
 
 def plot(result: Result) -> "style.Picture":

@@ -63,7 +63,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "f-RR has the smallest bound at every budget", all((ours <= each).all() for each in others), "another is smaller"
         ),
         printed(
-            "p of that, over the budgets from 1 on and all rivals",
+            "p-value of that, over all rivals and the budgets from 1 on",
             "0.02",
             p_of_bounds(),
             "other budgets or rivals were tested, which the paper does not state (erratum BitRand B9)",
@@ -77,7 +77,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         trend(
             "its gap to mechanisms for numbers grows with epsilon",
             all((np.diff(error[name] - ours) > 0).all() for name in RIVALS),
-            f"theirs fall as 1 / epsilon: that to Duchi's from {numeric[0]:.3g} to {numeric[-1]:.3g}",
+            f"these gaps fall as 1 / epsilon: that to Duchi's from {numeric[0]:.3g} to {numeric[-1]:.3g}",
         ),
         theory(
             "f-RR keeps epsilon",

@@ -47,12 +47,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             moved("each other")[1],
         ),
         trend(
-            "so does the probability to keep one",
+            "from 100 labels on the probability of keeping a label hardly changes either",
             moved("kept")[0] <= ABOUT,
             f"{moved('kept')[1]} (erratum BitRand B4)",
         ),
         trend("the probability of each other label falls with epsilon", np.all(falls), "it rises"),
-        trend("and that to keep one rises", np.all(rises), "it falls"),
+        trend("the probability of keeping a label rises with epsilon", np.all(rises), "it falls"),
         theory(
             "with the largest beta label-RR has the probabilities of LabelDP (k-ary randomized response)",
             all((made.p, made.q) == (other.p, other.q) for made, other in pairs),

@@ -67,6 +67,27 @@ class Layers:
 
         With a channel, of the labels that were reported: the loss of T' p (Patrini et al. 2017).
         """
+        parts = []
+        for given, back in self._factors(weights, rows, labels, shares, channel):
+            parts += [(given.T @ back).ravel(), back.sum(axis=0) * np.float32(self.constants)]
+        return np.concatenate(parts)
+
+    def gradients(self, weights: Floats, rows: Floats, labels: Ints, shares: Floats) -> Floats:
+        """The same of each of several groups of rows, which all have as many: one row each."""
+        count, each = labels.shape
+        made, end = np.empty((count, self.size), np.float32), 0
+        factors = self._factors(weights, rows.reshape(count * each, -1), labels.ravel(), shares.ravel())
+        for given, back in factors:
+            (a, b), own = (given.shape[1], back.shape[1]), back.reshape(count, each, -1)
+            np.matmul(given.reshape(count, each, a).swapaxes(1, 2), own, out=made[:, end : end + a * b].reshape(count, a, b))
+            made[:, end + a * b : end + (a + 1) * b] = own.sum(axis=1) * np.float32(self.constants)
+            end += (a + 1) * b
+        return made
+
+    def _factors(
+        self, weights: Floats, rows: Floats, labels: Ints, shares: Floats, channel: Floats | None = None
+    ) -> list[tuple[Floats, Floats]]:
+        """For each layer what it was given and what came back to it: the gradient of its matrix is their product."""
         matrices = self.matrices(weights)
         layers = self._passed(matrices, rows)
         p = np.exp(layers[-1] - layers[-1].max(axis=1, keepdims=True))
@@ -76,12 +97,12 @@ class Layers:
         else:
             right = p * channel[:, labels].T
             right /= np.maximum(right.sum(axis=1, keepdims=True), np.float32(1e-30))
-        back, parts = (p - right) * shares[:, None], []
+        back, found = (p - right) * shares[:, None], []
         for matrix, given in zip(matrices[::-1], layers[-2::-1], strict=True):
-            constant = back.sum(axis=0, keepdims=True) * np.float32(self.constants)
-            parts.append(np.concatenate([given.T @ back, constant]).ravel())
-            back = (back @ matrix[:-1].T) * (given > 0)
-        return np.concatenate(parts[::-1])
+            found.append((given, back))
+            if len(found) < len(matrices):
+                back = (back @ matrix[:-1].T) * (given > 0)
+        return found[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,16 +129,21 @@ class Clients:
         sizes = np.diff(self.ends, prepend=0)
         return np.repeat(1 / (len(self) * sizes), sizes).astype(np.float32)
 
-    def parts(self) -> list[tuple[Floats, Ints]]:
-        """The samples of each client."""
-        starts = np.concatenate([[0], self.ends[:-1]])
-        return [(self.rows[a:b], self.labels[a:b]) for a, b in zip(starts, self.ends, strict=True)]
+    def padded(self) -> tuple[Floats, Ints, Floats]:
+        """The samples of each client, their labels, and what each counts in its client's mean; of padding 0."""
+        starts, sizes = np.concatenate([[0], self.ends[:-1]]), np.diff(self.ends, prepend=0)
+        place = np.arange(sizes.max())
+        own = place < sizes[:, None]
+        where = np.where(own, starts[:, None] + place, 0)
+        return self.rows[where], self.labels[where], (own / sizes[:, None]).astype(np.float32)
 
 
 def cut(gradients: Floats) -> Floats:
     """The same, those longer than `LONGEST` cut to it."""
-    length = np.linalg.norm(gradients, axis=-1, keepdims=True)
-    return np.asarray(gradients * np.minimum(1, LONGEST / np.maximum(length, 1e-30)))
+    length = np.sqrt(np.einsum("...i,...i->...", gradients, gradients))
+    if not (length > LONGEST).any():
+        return gradients
+    return np.asarray(gradients * np.minimum(1, LONGEST / np.maximum(length, 1e-30))[..., None])
 
 
 def learnt(
@@ -143,12 +169,10 @@ def learnt_from_reports(
     The server cuts that mean to the same length: no mean of gradients is longer.
     """
 
+    samples = clients.padded()
+
     def mean(weights: Floats) -> Floats:
-        gradients = [
-            layers.gradient(weights, rows, labels, np.full(len(rows), 1 / len(rows), np.float32))
-            for rows, labels in clients.parts()
-        ]
-        return cut(reported(cut(np.stack(gradients))))
+        return cut(reported(cut(layers.gradients(weights, *samples))))
 
     return stepped(layers, rounds, random, mean)
 

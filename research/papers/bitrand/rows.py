@@ -16,13 +16,13 @@ GROWTH: dict[str, tuple[str, str, tuple[int, ...], tuple[int, ...], tuple[float,
 }
 # what is randomized, what is measured, seconds with --quick and minutes with --full
 TRAINED = {
-    "fig8": ("anonymized", "AUC %", 64, 13),
+    "fig8": ("anonymized", "AUC %", 64, 10),
     "fig15": ("features", "accuracy %", 38, 7.5),
-    "fig16": ("gradients", "accuracy %", 60, 10),
-    "fig17": ("anonymized", "accuracy %", 64, 13),
+    "fig16": ("gradients", "accuracy %", 60, 7),
+    "fig17": ("anonymized", "accuracy %", 64, 10),
     "fig18": ("labels", "accuracy %", 33, 6.5),
     "fig19": ("features", "AUC %", 38, 7.5),
-    "fig20": ("gradients", "AUC %", 60, 10),
+    "fig20": ("gradients", "AUC %", 60, 7),
     "fig21": ("labels", "AUC %", 33, 6.5),
 }
 
@@ -51,8 +51,8 @@ def trained(what: str, measure: str, quick: bool, seed: int, data: Data, pace: P
 LIMIT = "3,000 people and 64 hidden units, where the paper has up to 120,000 and 1,500, and two of its four data sets"
 
 
-def _figure(name: str, what: str, seconds: float, minutes: float = 0.1, limit: str = "") -> Figure:
-    return Figure(f"bitrand/{name}", "BitRand", what, seconds=seconds, minutes=minutes, limit=limit)
+def _figure(name: str, what: str, seconds: float, minutes: float = 0.1, limit: str = "", shares: str = "") -> Figure:
+    return Figure(f"bitrand/{name}", "BitRand", what, seconds=seconds, minutes=minutes, limit=limit, shares=shares)
 
 
 def _trained(name: str) -> Loaded:
@@ -60,7 +60,9 @@ def _trained(name: str) -> Loaded:
     shown = "area under the curve" if measure == "AUC %" else "accuracy"
     inputs = "gradients are randomized, with an anonymizer" if what == "anonymized" else f"{what} are randomized"
     run, plot = partial(trained, what, measure), partial(trained_picture.drawn, measure=measure)
-    return Loaded(_figure(name, f"{shown} where {inputs}", seconds, minutes, LIMIT), run, plot)
+    first = next(each for each, row in TRAINED.items() if row[0] == what)
+    shares = "" if first == name else f"bitrand/{first}"
+    return Loaded(_figure(name, f"{shown} where {inputs}", seconds, minutes, LIMIT, shares), run, plot)
 
 
 def _grown(name: str) -> Loaded:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import Bipartite
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats
 from deniable.core.coins import SeededCoins
 from deniable.domains import Interval
 
+Bytes = NDArray[np.uint8]
 Way = Literal["DPBoost", "one draw", "draw each", "bipartite", "none"]
 
 TREES, REGULAR, SHARE, STEPS = 50, 0.1, 0.1, 20
@@ -36,7 +38,7 @@ class Grown:
     below: "Grown | None" = None
     above: "Grown | None" = None
 
-    def predict(self, places: Ints) -> Floats:
+    def predict(self, places: Bytes) -> Floats:
         """The value of each person's leaf."""
         if self.below is None or self.above is None:
             return np.full(len(places), self.value)
@@ -83,7 +85,7 @@ class Program:
                 cut = clip * (2 * self.release.perturb(shown, self.coins).columns["value"] / STEPS - 1)
         return float(cut.sum() / (len(cut) + REGULAR))
 
-    def grow(self, places: Ints, rest: Floats, clip: float, depth: int = 0) -> Grown:
+    def grow(self, places: Bytes, rest: Floats, clip: float, depth: int = 0) -> Grown:
         """Splits by the exponential mechanism on the gain."""
         if depth == self.depth or len(rest) < 2 or np.ptp(rest) == 0:
             return Grown(value=self.leaf(rest, clip))
@@ -105,7 +107,7 @@ class Program:
         best = int(np.searchsorted(np.cumsum(chances), self.random.random() * chances.sum(), side="right"))
         return self.split(places, rest, clip, depth, min(best, features * CUTS - 1))
 
-    def split(self, places: Ints, rest: Floats, clip: float, depth: int, best: int) -> Grown:
+    def split(self, places: Bytes, rest: Floats, clip: float, depth: int, best: int) -> Grown:
         """A node that asks whether a feature is at most a cut, the two being numbered together."""
         feature, cut = divmod(best, CUTS)
         under = places[:, feature] <= cut
@@ -113,7 +115,7 @@ class Program:
         above = self.grow(places[~under], rest[~under], clip, depth + 1)
         return Grown(feature, cut, 0.0, below, above)
 
-    def trained(self, places: Ints, targets: Floats) -> list[Grown]:
+    def trained(self, places: Bytes, targets: Floats) -> list[Grown]:
         """All trees; targets lie in [-1, 1]. People whose residual is above one wait for a later tree."""
         left, predicted, share, trees = np.arange(len(targets)), np.zeros(len(targets)), SHARE, []
         for number in range(self.trees):
@@ -138,11 +140,13 @@ def _success(predicted: Floats, right: Floats, people: int) -> float:
     return float((small / np.maximum(large, 1e-12)).sum() / people)
 
 
-def places_of(rows: Floats, test: Floats) -> tuple[Ints, Ints]:
-    """The place of each feature among its quantiles."""
+def places_of(rows: Floats, test: Floats) -> tuple[Bytes, Bytes]:
+    """The place of each feature among its quantiles, in a byte: trees copy them again and again."""
     edges = [np.unique(np.quantile(column, np.linspace(0, 1, CUTS + 1)[1:-1])) for column in rows.T]
     own, held = (
-        np.stack([np.searchsorted(edge, column) for edge, column in zip(edges, each.T, strict=True)], axis=1)
+        np.stack([np.searchsorted(edge, column) for edge, column in zip(edges, each.T, strict=True)], axis=1).astype(
+            np.uint8
+        )
         for each in (rows, test)
     )
     return own, held

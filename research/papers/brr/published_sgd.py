@@ -5,6 +5,7 @@ each number within [-C, 0] or [0, C] by its sign, which is disclosed.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,17 +51,20 @@ def pixels(data: Data, seed: int, people: int, tests: int, pool: int) -> Images:
 def course(images: Images, way: str, epsilon: float, epochs: int, every: int, seed: int, rate: float = RATE) -> Floats:
     """The accuracy after every so many iterations; `way` is "none", "laplace" or "bipartite".
 
-    The budget of an iteration is epsilon over their number, as composition has it.
+    The budget of an iteration is epsilon over their number, as composition has it. Numbers have 32 bits, as in PyTorch.
     """
     random, coins, clip = np.random.default_rng(seed), SeededCoins(seed), CLIP
     network = Network(images.rows.shape[1], 10, HIDDEN)
-    weights, batch = network.start(random), min(BATCH, len(images.rows))
-    batches = len(images.rows) // batch
+    rows: Any = images.rows.astype(np.float32)
+    test: Any = images.test.astype(np.float32)
+    weights: Any = network.start(random).astype(np.float32)
+    batch = min(BATCH, len(rows))
+    batches = len(rows) // batch
     total, scores = batches * epochs, []
     release = Bipartite(Interval(0, 1, STEPS), epsilon / total)
     for turn in range(total):
         own = slice(turn % batches * batch, (turn % batches + 1) * batch)
-        gradient = network.mean_gradient(weights, images.rows[own], images.right[own])
+        gradient = network.mean_gradient(weights, rows[own], images.right[own])
         length = float(np.linalg.norm(gradient))
         if way == "laplace":
             gradient /= max(1.0, length / CLIP)
@@ -70,8 +74,8 @@ def course(images: Images, way: str, epsilon: float, epochs: int, every: int, se
             gradient /= max(1.0, length / clip)
             size = release.perturb(np.minimum(np.abs(gradient) / clip, 1), coins).columns["value"] / STEPS
             gradient = np.sign(gradient) * size * clip
-        weights = weights - rate * gradient
+        weights = (weights - rate * gradient).astype(np.float32)
         if (turn + 1) % every == 0:
-            right = network.predict(weights, images.test).argmax(axis=1) == images.test_right
+            right = network.predict(weights, test).argmax(axis=1) == images.test_right
             scores.append(float(right.mean()))
     return np.array(scores)

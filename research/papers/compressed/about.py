@@ -23,8 +23,8 @@ inf
     ),
     Erratum(
         "Compressed C2",
-        "Theorem 1: for convex f, E f(X) of draws with putting back is at most E f(Y) of draws without.",
-        "Printed the wrong way round: without putting back the mean is the smaller one, as the proof of Theorem 7 takes it.",
+        "Theorem 1: for convex f, E f(X) of draws with replacement is at most E f(Y) of draws without.",
+        "Printed the wrong way round: without replacement the mean is smaller, as the proof of Theorem 7 takes it.",
         """
 >>> from fractions import Fraction
 >>> from math import comb
@@ -48,7 +48,7 @@ inf
         "At the same budget one coordinate has epsilon / (2 alpha): "
         "at epsilon 1 and alpha 2 the error is 4.16 times as large.",
         """
->>> from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+>>> from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 >>> import math
 >>> round(math.sqrt(CoordinateResponse.of(0.25).noise / CoordinateResponse.of(1.0).noise), 2)
 4.16
@@ -212,7 +212,7 @@ STATED = (
     Stated("Theorems 3 and 5", "what a label costs, over alpha epsilon: the worst case, far out", "2", _tight),
     Stated(
         "Section 6.2",
-        "share of the sites that are rare, 890,060 of 1,064,502: over so many whole %",
+        "share of the sites that are rare, 890,060 of 1,064,502: more than this many whole %",
         "83",
         lambda: math.floor(100 * SITES / LOCATIONS),
     ),

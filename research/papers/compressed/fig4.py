@@ -7,7 +7,7 @@ import numpy as np
 from deniable import Compressed
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.common import common_with
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from research.data.folder import Data, random_for
 from research.data.lists import rated
 from research.papers import style

@@ -17,7 +17,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.chunks import chunk_of
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.data.folder import random_for
 

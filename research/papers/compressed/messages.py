@@ -15,7 +15,7 @@ from deniable import Compressed
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.data.lists import Lists
@@ -176,14 +176,14 @@ def size_checks(costs: dict[str, Cost], work: Work, size: int) -> list[Check]:
     spread = {name: float(np.std(each) / np.mean(each)) for name, each in _each_coordinate(cost, work).items()}
     return [
         lower("the cost is lower than that of a list without privacy, for all", listed),
-        lower("and than that of the fairest code of the set, for all", subset),
+        lower("the cost is lower than log2 of the number of sets of that size, for all", subset),
         trend(
             "the time of the published encoder grows with the number of coordinates",
             rising > 0,
             f"the correlation of its draws with the coordinates is {rising:.2f}, among {len(work.ranked)} people",
         ),
         trend(
-            "and varies more than the bits do, for each coordinate",
+            "that time varies more than the bits do, for each coordinate",
             spread["draws"] > spread["bits"],
             f"it varies by {spread['draws']:.2f} of its mean, and they by {spread['bits']:.2f}",
         ),

@@ -17,7 +17,7 @@ from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, noise
 from deniable.graphs.response import plain_response
 from deniable.graphs.triangles import second_round
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from research.rivals.asymmetric import Asymmetric, asymmetric_response, triangles_of
 from research.rivals.grouped import grouped_round

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
 from research.compressed_formulas import published_bound
 from research.data.folder import Data
@@ -65,8 +65,8 @@ def bound_check() -> Check:
         mean = law.mean_log()
         wrong += mean > published_bound(coordinate, 2.0, differing) or law.entropy() > mean + math.log2(mean + 1) + 2
     return theory(
-        "the mean of log2 K is at most the divergence and log2(3.56) / min((alpha - 1) / 2, 1), and the bits are at most "
-        "that and log2(1 + that) + 2 (Theorem 4)",
+        "the mean of log2 K is at most the divergence plus log2(3.56) / min((alpha - 1) / 2, 1), and the bits are at most "
+        "that plus log2(1 + that) + 2 (Theorem 4)",
         wrong == 0,
         f"they are not in {wrong} of {len(LOADS)} cases",
     )
@@ -141,7 +141,7 @@ def epsilon_claims(works: Sequence[Work]) -> list[Check]:
     relative = [each / each.mean() for each in (work.draws / work.differing for work in (works[0], works[-1]))]
     return [
         moves("the published encoder takes longer for a larger epsilon", works, 1),
-        falls("and its time varies less from person to person, relative to its mean", *relative),
+        falls("the time of the published encoder varies less from person to person, relative to its mean", *relative),
     ]
 
 
@@ -150,7 +150,7 @@ def beta_claims(works: Sequence[Work]) -> list[Check]:
     first, second = (work.draws / work.differing for work in works[:2])
     return [
         moves("the published encoder takes less time at beta 2 than at 1", works[:2], -1),
-        falls("and its time varies less from person to person", first, second),
+        falls("the time of the published encoder varies less from person to person", first, second),
         moves("from beta 2 to 4 its time does not fall, within 15 %", works[1:3], 1, ABOUT),
     ]
 

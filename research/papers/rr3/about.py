@@ -92,7 +92,8 @@ True
     Erratum(
         "RR3 R6",
         "Theorem 4: the variance comes near its least value towards p1 = e^epsilon / 3, p2 = 1/3.",
-        "That point is not private, and no probability from epsilon = ln 3; the largest p1 there is 1 - 2 / (3 e^epsilon). "
+        "That point is not private, and from epsilon = ln 3 on it is not even a probability; the largest p1 there is "
+        "1 - 2 / (3 e^epsilon). "
         "The arg min is empty only because p2 = 1/3 and p1 = p2 were left out.",
         """
 >>> third = Fraction(1, 3)
@@ -105,7 +106,8 @@ True
     Erratum(
         "RR3 R7",
         "Eqs. 40b and 42: derivatives of the variance of RR3-dagger.",
-        "In Eq. 40b, 1 - 4 p1 must read 2 - 4 p1; in Eq. 42 the factor p1 of its first term is too much. Both stay below 0.",
+        "In Eq. 40b, 1 - 4 p1 must read 2 - 4 p1; in Eq. 42 the factor p1 of its first term is superfluous. "
+        "Both stay below 0.",
         """
 >>> from research.papers.rr3.formulas import eq40, eq42, exact_slopes
 >>> [round(each, 3) for each in (*eq40(0.7, 0.5, 0.4), *exact_slopes(0.7, 0.5, 0.4))]      # 40a is right

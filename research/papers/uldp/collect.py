@@ -9,10 +9,13 @@ import numpy as np
 
 from deniable import Unary
 from deniable.arrays import Bools, Floats, Ints
+from deniable.core import PureProtocol, Tally
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise
 from deniable.wrappers.open_answers import OpenAnswers
+from deniable.wrappers.published_utility import PublishedUtility
+from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import random_for
 from research.data.histograms import Histogram
 from research.papers.figure import coins_for
@@ -43,7 +46,7 @@ class Collector(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Reported:
-    """A mechanism of the library: every report is made, counted and estimated."""
+    """A mechanism of the library: reports are made, counted and estimated."""
 
     made: OpenAnswers
 
@@ -52,12 +55,33 @@ class Reported:
         return self.made.disclosed_share
 
     def collect(self, people: Ints, seed: int, *what: object) -> Found:
-        answers = np.repeat(np.arange(len(people)), people)
-        tally = self.made.tally(self.made.perturb(answers, coins_for(seed, *what)))
+        tally = asked(self.made, people, seed, *what)
         return Found(self.made.estimate(tally).values, int(tally.counts[self.made.base.cells :].sum()))
 
     def noise(self, truth: Floats) -> Floats:
         return np.asarray(self.made.predict(truth, 1).standard_error ** 2)
+
+
+def asked(made: OpenAnswers, people: Ints, seed: int, *what: object) -> Tally:
+    """The counts of all people's reports; those that disclose an open answer, which need no mechanism, are only counted."""
+    base, coins, random = made.base, coins_for(seed, *what), random_for(seed, *what)
+    own, others, blank = people[made.secret], people[~made.secret], 0
+    if isinstance(made, PublishedUtility):
+        hidden = random.binomial(others, float(made.f))
+        disclosing = others - hidden + random.binomial(hidden, float(made.z))
+        own = own + random.multinomial(int(hidden.sum()), np.full(len(own), 1 / len(own)))
+    elif isinstance(made, UtilityOptimized) and isinstance(base, PureProtocol) and (made.flat or not base.idle):
+        hidden = random.binomial(others, 1 - made.disclosed_share)
+        disclosing, blank = others - hidden, int(hidden.sum())
+    else:
+        return made.tally(made.perturb(np.repeat(np.arange(len(people)), people), coins))
+    votes = np.zeros(base.cells, np.int64)
+    if own.sum():
+        votes += base.tally(base.perturb(np.repeat(np.arange(len(own)), own), coins)).counts
+    if blank and isinstance(base, PureProtocol):
+        drawn = base.blank(blank, coins)
+        votes += base.votes({field.name: drawn[field.name].astype(field.empty(0).dtype) for field in base.layout.fields})
+    return Tally(made.fingerprint, int(people.sum()), np.concatenate([votes, disclosing]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +90,8 @@ class Independent:
 
     uRAP (Murakami, Kawamoto 2019): everybody sends the bits of the sensitive answers, those with an open one bits of q, and
     beside them send their answer with probability `disclosed`. uLH with random functions, as in the paper: the disguised
-    take a sensitive answer at random; another one is hashed to the same bucket with probability q = 1 / g. Both with Eq. 21.
+    take a sensitive answer at random; another one is hashed to the same bucket with probability q = 1 / g. uUE: likewise,
+    with bits of p and q. All with Eq. 21.
     """
 
     secret: Bools
@@ -88,6 +113,11 @@ class Independent:
         buckets = best_buckets(size, epsilon, share)
         p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
         return cls(secret, p, q, disguise(size, p, q), disclosed_beside("uLH", size, Fraction(buckets), odds))
+
+    @classmethod
+    def unary(cls, made: PublishedUtility) -> "Independent":
+        """uUE with the parameters of the library's, whose reports need not be made."""
+        return cls(made.secret, made.base.p, made.base.q, made.f, made.z)
 
     @property
     def disclosed(self) -> Fraction:
@@ -129,7 +159,8 @@ def collector(name: str, size: int, secret: Sequence[int], epsilon: float, share
         return Independent.rappor(marks, epsilon)
     if name == "uLH":
         return Independent.hashing(marks, epsilon, share)
-    return Reported(mechanism(name, Categories(range(size)), secret, epsilon, share))
+    made = mechanism(name, Categories(range(size)), secret, epsilon, share)
+    return Independent.unary(made) if name == "uUE" and isinstance(made, PublishedUtility) else Reported(made)
 
 
 def disclosed_at(name: str, size: int, epsilon: float, share: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, ranking, theory, trend
+from research.papers.figure import ALL, Figure, Pace, Result, listed, ranking, theory, trend
 from research.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized, stated_error, total
 
 FIGURE = Figure(
@@ -40,14 +40,14 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     checks = (
         trend("uRR's error grows fastest", fastest == "uRR", f"that of {fastest} does"),
         trend(
-            "the bits of uRAP grow with every sensitive answer, by one",
+            "every sensitive answer adds one bit to the reports of uRAP",
             bool((np.abs(steps - 1) < 0.5).all()),
             f"they grow by {steps.min():.2f} to {steps.max():.2f}",
         ),
         ranking(
             "uLH costs fewer bits than all earlier mechanisms",
             not shorter,
-            f"{' and '.join(shorter)} takes fewer: a report must name its hash function too, without which it would have "
+            f"{listed(shorter)} take fewer: a report must name its hash function too, without which it would have "
             f"{bare:.1f} bits for {SIZES[-1]} sensitive answers and not {bits['uLH'][-1]:g} (erratum ULDP E7)",
             faulty=all((np.array(nameless) <= bits[name]).all() for name in ("uRR", "uRAP", "uHR")),
         ),

@@ -54,7 +54,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             f"another one has less in {beaten.sum()} of {cases}, down to {(best / errors['uSS']).min():.3f} of it",
         ),
         theory(
-            "and than uHR, which has none in the paper",
+            "uSS has less error than uHR too, which has no formula in the paper",
             not by_hadamard.any(),
             f"by its exact variance uHR has less in {by_hadamard.sum()} of {cases} (erratum ULDP E12)",
         ),

@@ -10,33 +10,28 @@ from deniable.wrappers.pilot import Pilot
 from research.data.folder import Data
 from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near, set_up
-from research.papers.uldp.collect import collector
+from research.papers.figure import ALL, Figure, Pace, Result, Row, near, set_up
+from research.papers.uldp.collect import asked, collector
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW, FEWER_MANY, MANY, PEOPLE
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
 
 WHAT = "error with an open share from a pilot, and with the true one"
-FIGURE = Figure("uldp/fig6", "ULDP", WHAT, seconds=13, minutes=20, limit=FEWER_MANY)
+FIGURE = Figure("uldp/fig6", "ULDP", WHAT, seconds=13, minutes=6, limit=FEWER_MANY)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
 OURS = "uSS lean, merged"
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The paper discards the pilot's answers; ours are kept."""
-    rows, notes = [], []
+    rows, notes = list[Row](), []
     people, repeats = pace.times(quick, PEOPLE, MANY), pace.times(quick, 5, 50)
     for name in pace.over(list(STATED)):
         held = histogram(data, name, seed)
         notes.append(held.note)
-        truth = held.scaled(people) / held.scaled(people).sum()
-        share = 1 - float(truth[list(held.sensitive)].sum())
         for epsilon in FEW if quick else EPSILONS:
             for each in (*FAMILIES, OURS):
-                step = merged if each == OURS else discarded
-                errors = np.array([step(held, each, epsilon, people, seed, number) for number in range(repeats)])
-                known = collector("uSS lean" if each == OURS else each, len(truth), held.sensitive, epsilon, share)
-                spread = float(errors.std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
-                rows.append((name, epsilon, each, float(errors.mean()), spread, float(known.noise(truth).sum())))
+                what = (held, each, epsilon, people, repeats, seed)
+                rows += pace.part(partial(compared, *what), FIGURE.name, held.note, *what[1:])
     table = Result(COLUMNS, rows)
     extra = {each: over_known(table, each) for each in (*FAMILIES, OURS)}
     lost = 1 / (1 - PILOT)
@@ -55,6 +50,16 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         f"a pilot whose answers are kept: {extra[OURS][0]:.3f} +- {extra[OURS][1]:.3f} times the error with the true share",
     )
     return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=True))
+
+
+def compared(held: Histogram, name: str, epsilon: float, people: int, repeats: int, seed: int) -> list[Row]:
+    """One mechanism at one budget, with a pilot and with the true share."""
+    truth = held.scaled(people) / held.scaled(people).sum()
+    share, step = 1 - float(truth[list(held.sensitive)].sum()), merged if name == OURS else discarded
+    errors = np.array([step(held, name, epsilon, people, seed, number) for number in range(repeats)])
+    known = collector("uSS lean" if name == OURS else name, len(truth), held.sensitive, epsilon, share)
+    spread = float(errors.std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
+    return [(held.name, epsilon, name, float(errors.mean()), spread, float(known.noise(truth).sum()))]
 
 
 def over_known(table: Result, name: str) -> tuple[float, float]:
@@ -77,14 +82,11 @@ def discarded(held: Histogram, name: str, epsilon: float, people: int, seed: int
 
 def merged(held: Histogram, name: str, epsilon: float, people: int, seed: int, number: int) -> float:
     """The same with our pilot, whose answers count."""
-    counts, coins = held.scaled(people), coins_for(seed, "merged", held.name, epsilon, number)
-    first, rest = (
-        np.repeat(np.arange(len(counts)), part) for part in divided(counts, seed, held.name, name, epsilon, number)
-    )
+    counts, what = held.scaled(people), (held.name, name, epsilon, number)
+    first, rest = divided(counts, seed, *what)
     pilot = Pilot(SubsetSelection, Categories(range(len(counts))), list(held.sensitive), epsilon)
-    early = pilot.first.tally(pilot.first.perturb(first, coins))
-    second = pilot.rest(early)
-    found = pilot.estimate(early, second.tally(second.perturb(rest, coins))).values
+    early = asked(pilot.first, first, seed, "first", *what)
+    found = pilot.estimate(early, asked(pilot.rest(early), rest, seed, "rest", *what)).values
     return float(counts.sum() * ((found - counts / counts.sum()) ** 2).sum())
 
 

@@ -1,12 +1,13 @@
 """Figs. 8 and 9: other ways to judge the same collections."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from deniable.arrays import Floats
 from research.data.folder import Data
-from research.data.histograms import STATED, histogram
+from research.data.histograms import STATED, Histogram, histogram
 from research.papers.figure import Pace, Result, Row
 from research.papers.uldp.collect import measure
 from research.papers.uldp.mechanisms import EPSILONS, FEW, PEOPLE, PUBLISHED
@@ -26,15 +27,23 @@ def judged(
         notes.append(held.note)
         for epsilon in FEW if quick else EPSILONS:
             for each in NAMES:
-                measured = measure(held, each, epsilon, people, repeats, seed)
-                cells: list[float] = []
-                for metric in metrics.values():
-                    found = [metric(measured.truth, values) for values in measured.estimates]
-                    spread = float(np.std(found, ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
-                    cells += [float(np.mean(found)), spread]
-                rows.append((name, epsilon, each, *cells))
+                make = partial(scored, held, each, epsilon, people, repeats, seed, metrics)
+                rows += pace.part(make, *metrics, held.note, each, epsilon, people, repeats, seed)
     notes.append(f"{people:,} people at most, {repeats} collections each")
     return rows, notes
+
+
+def scored(
+    held: Histogram, name: str, epsilon: float, people: int, repeats: int, seed: int, metrics: dict[str, Metric]
+) -> list[Row]:
+    """One mechanism at one budget: the mean of each metric and its standard error."""
+    measured = measure(held, name, epsilon, people, repeats, seed)
+    cells: list[float] = []
+    for metric in metrics.values():
+        found = [metric(measured.truth, values) for values in measured.estimates]
+        spread = float(np.std(found, ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
+        cells += [float(np.mean(found)), spread]
+    return [(held.name, epsilon, name, *cells)]
 
 
 def average(table: Result, column: str, error: str, name: str) -> tuple[float, float]:

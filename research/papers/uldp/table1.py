@@ -5,7 +5,7 @@ import math
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, Row, near, ranking
+from research.papers.figure import ALL, Figure, Pace, Result, Row, listed, near, ranking
 from research.papers.uldp.mechanisms import OURS, PUBLISHED, sized, stated_error, total
 
 FIGURE = Figure(
@@ -88,7 +88,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         ranking(
             "uLH has the shortest reports",
             bits["uLH"] == min(bits[name] for name in PUBLISHED),
-            f"{', '.join(name for name in PUBLISHED if bits[name] < bits['uLH'])} has shorter ones: a report of uLH must "
+            f"{listed([name for name in PUBLISHED if bits[name] < bits['uLH']])} have shorter ones: a report of uLH must "
             f"name its hash function, {bits['uLH']:g} bits and not {float(found['uLH'][1]):.1f} (erratum ULDP E7)",
             faulty=float(found["uLH"][1]) <= min(bits[name] for name in PUBLISHED if name != "uLH"),
         ),

@@ -7,7 +7,13 @@ from typing import Any
 
 import deniable as dn
 from deniable.mechanisms.algebra import bit_budgets as budgets
-from research.bit_formulas import best_possible_epsilon, published_error_bound, sign_magnitude_errors
+from research.bit_formulas import (
+    best_possible_epsilon,
+    latent_published_epsilon,
+    ome_published_epsilon,
+    published_error_bound,
+    sign_magnitude_errors,
+)
 from tests.golden.kinds.registry import kind
 
 ENUMERATED = 8  # bits in all up to which the whole channel is enumerated, not only the formula asked
@@ -47,14 +53,14 @@ def frr_best_possible_epsilon(inputs: Mapping[str, Any]) -> object:
 def latent(inputs: Mapping[str, Any]) -> object:
     r, bits, epsilon, a = (inputs[name] for name in ("r", "l", "eps", "alpha"))
     true = true_epsilon(dn.BitRand.latent(r, bits, epsilon, a), 2 * r * bits)
-    return {"true": true, "paper_corrected": budgets.latent_published_epsilon(r, bits, epsilon, a)}
+    return {"true": true, "paper_corrected": latent_published_epsilon(r, bits, epsilon, a)}
 
 
 @kind("ome")
 def ome(inputs: Mapping[str, Any]) -> object:
     r, bits, epsilon, a = (inputs[name] for name in ("r", "l", "eps", "alpha"))
     true = true_epsilon(dn.BitRand.ome(r, bits, epsilon, a), 2 * r * bits)
-    return {"true": true, "paper_corrected": budgets.ome_published_epsilon(r, bits, epsilon, a)}
+    return {"true": true, "paper_corrected": ome_published_epsilon(r, bits, epsilon, a)}
 
 
 @kind("label_rr")

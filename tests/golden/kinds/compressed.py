@@ -16,7 +16,7 @@ from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.budget import response_epsilon
 from deniable.mechanisms.sparse.common import common_between, common_with
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law
 from research.compressed_formulas import elias_delta, elias_gamma, published_bound, published_chunks
 from research.rivals.asymmetric import Asymmetric, chernoff_cut, triangles_of

@@ -46,8 +46,9 @@ class Network:
 
     def _forward(self, weights: Floats, rows: Floats) -> tuple[Floats, Floats, Floats]:
         first, last = self._layers(weights)
-        given = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
-        middle = np.concatenate([np.tanh(given @ first.T), np.ones((len(rows), 1))], axis=1) if self.hidden else given
+        ones = np.ones((len(rows), 1), np.float32 if rows.dtype == np.float32 else np.float64)
+        given = np.concatenate([rows, ones], axis=1)
+        middle = np.concatenate([np.tanh(given @ first.T), ones], axis=1) if self.hidden else given
         out = middle @ last.T
         if self.classify:
             out = np.exp(out - out.max(axis=1, keepdims=True))

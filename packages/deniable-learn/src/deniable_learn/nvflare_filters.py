@@ -14,10 +14,12 @@ from deniable_learn.update_plan import UpdatePlan
 
 try:
     from nvflare.apis.dxo import DXO, DataKind, MetaKey, from_shareable
+    from nvflare.apis.event_type import EventType
     from nvflare.apis.filter import Filter
-    from nvflare.apis.fl_constant import ReturnCode
+    from nvflare.apis.fl_constant import FilterKey, FLContextKey, ReturnCode
     from nvflare.apis.fl_context import FLContext
     from nvflare.apis.shareable import Shareable, make_reply
+    from nvflare.apis.utils.task_utils import get_filters
 except ImportError:
     raise MissingExtra("Federated learning with NVFLARE", "learn") from None
 
@@ -74,7 +76,11 @@ class PlannedFilter(Filter):  # type: ignore[misc]
 
 
 class PrivateResults(PlannedFilter):
-    """The filter of a client: for its task results, of all tasks.
+    """The filter of a client: for its task results.
+
+    Name every task whose results it is for, such as `tasks=["train"]`: NVFLARE takes the names literally, so that "*", its
+    own default, stands for no task, and results would leave as they are. This filter therefore looks at every result, also
+    of tasks that it is not for, and empties those that would leave without it.
 
     It takes the difference of weights that a training returns (`WEIGHT_DIFF`), clips and randomizes it, and passes on that
     report alone. Metrics, numbers of steps, headers and every other kind of result are dropped: the reply then holds an
@@ -97,6 +103,24 @@ class PrivateResults(PlannedFilter):
         if not ledger:
             raise InvalidParameter("Give the path of a file in which the client keeps what it has spent.")
         self.ledger, self.coins = ledger, coins
+
+    def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
+        """Before the results of any task are filtered: empty those that no filter of this class is for."""
+        super().handle_event(event_type, fl_ctx)
+        if event_type == EventType.BEFORE_TASK_RESULT_FILTER and not self._covers(fl_ctx):
+            task, result = fl_ctx.get_prop(FLContextKey.TASK_NAME), fl_ctx.get_prop(FLContextKey.TASK_RESULT)
+            result.clear()
+            result.update(make_reply(ReturnCode.TASK_RESULT_FILTER_ERROR))
+            self.log_error(
+                fl_ctx, f"PrivateResults is not for the task {task!r}, so its result is dropped. Name it in tasks."
+            )
+
+    def _covers(self, fl_ctx: FLContext) -> bool:
+        """Whether the result of the present task will be filtered."""
+        table = getattr(fl_ctx.get_prop(FLContextKey.RUNNER), "task_result_filters", {})
+        task = fl_ctx.get_prop(FLContextKey.TASK_NAME, "")
+        applied = get_filters("task_result_filters", fl_ctx, table, task, FilterKey.OUT)
+        return any(isinstance(each, PrivateResults) for each in applied)
 
     def passed(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         if shareable.get_return_code() != ReturnCode.OK:

@@ -155,6 +155,7 @@ from deniable.mechanisms.distributions.workload import Workload as Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
+from deniable.mechanisms.key_value.pair_codes import PairCodes as PairCodes
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
 from deniable.mechanisms.key_value.permanent_set import PermanentSet as PermanentSet
@@ -173,7 +174,11 @@ from deniable.mechanisms.registry import mechanism_from_json as mechanism_from_j
 from deniable.mechanisms.releases.bipartite import Bipartite as Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened as Coarsened
 from deniable.mechanisms.releases.comparison import Comparison as Comparison
+from deniable.mechanisms.releases.comparison import (
+    compare_metric_releases as compare_metric_releases,
+)
 from deniable.mechanisms.releases.comparison import compare_releases as compare_releases
+from deniable.mechanisms.releases.metric_release import MetricRelease as MetricRelease
 from deniable.mechanisms.releases.release_channel import ReleaseChannel as ReleaseChannel
 from deniable.mechanisms.releases.staircase import Staircase as Staircase
 from deniable.mechanisms.releases.vector_release import VectorRelease as VectorRelease
@@ -193,12 +198,15 @@ from deniable.mechanisms.vectors.bitrand import BitRand as BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector as DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector as FeatureVector
 from deniable.mechanisms.vectors.privunit import PrivUnit as PrivUnit
+from deniable.mechanisms.vectors.sign_word import SignWord as SignWord
 from deniable.mechanisms.vectors.unit_axes import UnitAxes as UnitAxes
 from deniable.mechanisms.vectors.unit_codes import UnitCodes as UnitCodes
 from deniable.metrics import mae as mae
 from deniable.metrics import mse as mse
 from deniable.metrics import top_f1 as top_f1
 from deniable.metrics import top_ndcg as top_ndcg
+from deniable.planning.circles import Direction as Direction
+from deniable.planning.circles import mean_direction as mean_direction
 from deniable.planning.costs import Cost as Cost
 from deniable.planning.costs import measured_cost as measured_cost
 from deniable.planning.measured import MeasuredErrors as MeasuredErrors
@@ -256,6 +264,9 @@ from deniable.privacy.liars import (
 )
 from deniable.privacy.loss_law import LossLaw as LossLaw
 from deniable.privacy.memoized import certify_ever as certify_ever
+from deniable.privacy.metric import MetricCertificate as MetricCertificate
+from deniable.privacy.metric import MetricLoss as MetricLoss
+from deniable.privacy.metric import metric_loss as metric_loss
 from deniable.privacy.shuffle import ShuffledLoss as ShuffledLoss
 from deniable.privacy.shuffle import shuffled as shuffled
 from deniable.privacy.shuffle import shuffled_delta as shuffled_delta

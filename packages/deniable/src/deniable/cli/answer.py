@@ -141,6 +141,7 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
 @options.file_option(
     "--graph", help="Who knows whom, for a question of kind friends: a file of pairs. Everybody in it answers."
 )
+@options.file_option("--links", help="The links of members, if each has a secret: the file of deniable invite members.")
 @surveys.url_option
 @surveys.token_option
 @click.option(
@@ -164,6 +165,7 @@ def simulate(
     survey: Path,
     people: int | None,
     graph: Path | None,
+    links: Path | None,
     url: str,
     token: str | None,
     connections: int,
@@ -207,7 +209,7 @@ def simulate(
     from deniable.cli import panel
 
     if asked.same_people:
-        friends.run(asked, whole, url, min(connections, people), token, coins)
+        friends.run(asked, whole, url, min(connections, people), token, coins, links)
         return
 
     with panel.progress("answering") as advance_to:

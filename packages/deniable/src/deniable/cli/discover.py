@@ -8,7 +8,7 @@ import click
 from deniable.cli import options
 from deniable.cli.targets import draw
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.planning.ranking import counted
+from deniable.planning.ranking import people
 
 _BATCH = 1 << 15  # lines that are randomized at a time
 
@@ -55,7 +55,8 @@ def discover(
     verify. Strings are compared without regard to upper and lower case, and to the amount of white space.
 
     Only strings that pass the verification are named, so the list may be short: with more people or a larger epsilon, rarer
-    strings are found. The last line says what may be missing.
+    strings are found. Texts of about 20 letters or less can be named, and addresses of about 30 characters; longer ones only
+    count in the bound on what may be missing.
 
     \b
     deniable discover words.txt --epsilon 2
@@ -87,7 +88,7 @@ def discover(
     else:
         click.echo(str(found))
         click.echo(
-            f"{counted(found.n, 'person')}, {mechanism.layout.bits} bits each; epsilon {mechanism.epsilon:g}. All intervals "
+            f"{people(found.n)}, {mechanism.layout.bits} bits each; epsilon {mechanism.epsilon:g}. All intervals "
             f"hold together with {100 * confidence:g} % confidence; at most {100 * false_discoveries:g} % of the names are "
             "expected to be false."
         )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,7 @@ from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyM
 from deniable.files import read_batches
 from deniable.files.compression import plain_name
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
-from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.postprocess import norm_sub
-from deniable.wrappers.attributes import Attributes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -178,7 +175,9 @@ def reports_mode(
         raise InvalidParameter(
             "Quantiles and bins are for mechanisms that deniable plan --numbers LOW HIGH --target distribution chooses."
         )
-    raw = _estimated(mechanism, tally, mean)
+    raw = mechanism.mean_of(tally) if mean else mechanism.listed(tally)
+    if raw is None:
+        raise InvalidParameter("A mean is for numbers, and for items with scores. Leave --mean out.")
     many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
     shown = FEW_ROWS if many else top
     result = Shares.of(mechanism, tally, raw, confidence, exact, shown, clean)
@@ -201,25 +200,6 @@ def reports_mode(
             console.print(table)
     for line in (*result.notes(), *false.notes(), *_written(csv_file, save_tally, picture)):
         console.print(line, markup=False, soft_wrap=line.startswith("Wrote "))
-
-
-def _estimated(mechanism: Mechanism, tally: Tally, mean: bool) -> Estimate:
-    """The shares of answers, items or columns; with `mean`, the mean of a number or the mean scores of items."""
-    if isinstance(mechanism, MeanMechanism):
-        return mechanism.estimate(tally)
-    if isinstance(mechanism, KeyValueProtocol):
-        of_keys = mechanism.estimate(tally)
-        return of_keys.mean if mean else of_keys.frequency
-    if mean and isinstance(mechanism, DistributionMechanism):
-        value = mechanism.distribution(tally).mean()  # the unbiased one, which the interval belongs to
-        return Estimate(("mean",), np.array([value.raw]), np.array([value.standard_error**2]), tally.n, measure="mean")
-    if mean:
-        raise InvalidParameter("A mean is for numbers, and for items with scores. Leave --mean out.")
-    found = mechanism.estimate(tally)
-    if isinstance(mechanism, Attributes):
-        labels = [f"column {place + 1}: {label}" for place, label in mechanism.domain.labels]
-        return replace(found, labels=labels)
-    return found
 
 
 def _written(csv_file: Path | None, save_tally: Path | None, picture: Path | None) -> list[str]:

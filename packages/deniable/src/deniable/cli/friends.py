@@ -10,7 +10,9 @@ import click
 from deniable.cli import surveys
 from deniable.core import Answers, Coins
 from deniable.errors import InvalidParameter
+from deniable.invitations.member import Membership
 from deniable.survey import Survey
+from deniable.survey.message import with_token
 
 PATIENCE = 600.0  # seconds for the collector to open the next round
 LOOK = 0.5  # seconds between two looks
@@ -34,11 +36,19 @@ def answers(survey: Survey, path: Path) -> Answers:
 
 
 def run(
-    survey: Survey, whole: Mapping[str, Answers], url: str, connections: int, token: str | None, coins: Coins | None
+    survey: Survey,
+    whole: Mapping[str, Answers],
+    url: str,
+    connections: int,
+    token: str | None,
+    coins: Coins | None,
+    links: Path | None = None,
 ) -> None:
     """Let all these people answer every round over HTTP, one request each, and wait for each round to open."""
     from deniable.cli import panel
     from deniable.collector.crowd import run_crowd
+
+    secrets = _secrets(survey, links)
 
     current, people = survey, len(next(iter(whole.values())))
     for number in range(survey.round or 1, (survey.rounds or 1) + 1):
@@ -54,7 +64,9 @@ def run(
             def bodies(asked: Survey = current) -> Any:
                 for start in range(0, people, AT_ONCE):
                     part = {name: values[start : start + AT_ONCE] for name, values in whole.items()}
-                    yield from asked.randomize_all(part, min(AT_ONCE, people - start), coins)
+                    made = asked.randomize_all(part, min(AT_ONCE, people - start), coins)
+                    for place, message in enumerate(made, start):
+                        yield message if secrets is None else with_token(message, secrets[place].tag(message))
 
             sent = run_crowd(url, bodies(), connections, token, watch)
         click.echo(f"Round {number}: {sent.arrived:,} of {people:,} people were counted.")
@@ -62,6 +74,23 @@ def run(
             raise InvalidParameter(
                 "Some reports were refused. See the log and the metrics of the collector for the reasons."
             )
+
+
+def _secrets(survey: Survey, links: Path | None) -> Mapping[int, Membership] | None:
+    """The secret of each member in a file of links, where the survey asks for them."""
+    if not survey.has_secrets:
+        if links is not None:
+            raise InvalidParameter('This survey asks for no secrets (reporters = "secret"). Leave --links out.')
+        return None
+    if links is None:
+        raise InvalidParameter(
+            "Every member of this survey has a link of their own. Give the file of them (deniable invite members): --links."
+        )
+    from deniable.files.tables import read_columns
+
+    (rows,) = read_columns(links, ["link"])
+    found = [Membership.of(str(link)) for link in rows]
+    return {each.member: each for each in found}
 
 
 def _opened(survey: Survey, number: int, url: str) -> Survey:

@@ -3,6 +3,7 @@
 import click
 
 from deniable.cli.graph_bipartite import bipartite
+from deniable.cli.graph_counts import clustering, core, cycles, degrees, edges, homophily, stars
 from deniable.cli.graph_neighbours import neighbours
 from deniable.cli.graph_triangles import triangles
 
@@ -18,8 +19,9 @@ def graph() -> None:
     deniable graph bipartite ratings.csv --epsilon 2
     deniable graph triangles edges.csv --epsilon 1
     deniable graph common-neighbours edges.csv ann bob --epsilon 2
+    deniable graph degrees edges.csv --epsilon 1
     """
 
 
-for kind in (bipartite, triangles, neighbours):
+for kind in (bipartite, edges, degrees, stars, homophily, triangles, clustering, cycles, core, neighbours):
     graph.add_command(kind)

@@ -9,6 +9,7 @@ import numpy as np
 from deniable.cli import options
 from deniable.errors import InvalidParameter
 from deniable.files.edges import read_edges
+from deniable.graphs.certificates import certify_count
 from deniable.graphs.neighbours import common_neighbours
 
 
@@ -24,7 +25,7 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
     """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
 
     EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
-    the first two columns.
+    the first two columns. It may also be a sparse matrix (.npz) or a GraphML file.
 
     SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
     their own list and reports the sum with noise added, and the length of their list with noise, from which the interval is
@@ -48,3 +49,4 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
         return
     click.echo(f"common neighbours  {found}; the file has {exact:,}")
     click.echo(f"message            {found.bits:,} bits, from {graph.vertices:,} possible neighbours")
+    click.echo(f"promise            {certify_count('common', epsilon).statement(graph.vertices)}")

@@ -9,6 +9,7 @@ import click
 from deniable.cli import options
 from deniable.core import Coins
 from deniable.files.edges import read_edges
+from deniable.graphs.certificates import certify_count
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
@@ -41,7 +42,7 @@ def triangles(
     """Estimate the number of triangles of the graph in EDGES, in three rounds.
 
     EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
-    the first two columns.
+    the first two columns. It may also be a sparse matrix (.npz) or a GraphML file.
 
     In the first round, each person reports a noisy number of neighbours. In the second, each person sends a randomized
     response of their list of neighbours, compressed except between the people with the most neighbours. In the third, each
@@ -54,13 +55,18 @@ def triangles(
     deniable graph triangles edges.csv --epsilon 1 --alpha 2 --json
     """
     graph, _ = read_edges(edges)
-    coins, exact = options.coins_of(seed), graph.triangles()
-    if second == "laplace":
-        found, bits = _cut(graph, epsilon, alpha, plain, coins)
-    else:
-        hubs = graph.vertices if plain else None
-        estimate: TriangleEstimate = estimate_triangles(graph, epsilon, alpha, hubs, coins)
-        found, bits = estimate, estimate.bits
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    coins, plan = options.coins_of(seed), None
+    with panel.waiting("counting triangles"):
+        exact = graph.triangles()
+        if second == "laplace":
+            found, bits = _cut(graph, epsilon, alpha, plain, coins)
+        else:
+            hubs = graph.vertices if plain else None
+            estimate: TriangleEstimate = estimate_triangles(graph, epsilon, alpha, hubs, coins)
+            found, bits, plan = estimate, estimate.bits, estimate.plan
+    certificate = certify_count("triangles", epsilon, plan)
     if as_json:
         record = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon, "estimate": found.value}
         ends = {"standard_error": found.standard_error, "low": found.low, "high": found.high, "clear": found.clear}
@@ -69,6 +75,7 @@ def triangles(
     click.echo(f"graph      {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
     click.echo(f"triangles  {found}; the file has {exact:,}")
     click.echo(f"download   {bits:,} bits, the same for everybody")
+    click.echo(f"promise    {certificate.statement(graph.vertices)}")
 
 
 def _cut(graph: Graph, epsilon: float, alpha: float, plain: bool, coins: Coins | None) -> tuple[HonestCount, int]:

@@ -35,6 +35,11 @@ def invite() -> None:
     deniable invite keys survey.toml
     deniable invite survey.toml --people 5000 --url https://survey.example
     deniable invite list survey.toml
+
+    In a survey about friends, reports name a member. Give each member a link of their own instead:
+
+    \b
+    deniable invite members village.toml --url https://survey.example
     """
 
 
@@ -102,8 +107,7 @@ def create(survey: Path, store: str | None, people: int, url: str, out: Path | N
     from deniable.collector import opened
     from deniable.collector.invited import make_invitations
 
-    if not url.startswith(("http://", "https://")) or "#" in url:
-        raise InvalidParameter("The address where people answer must begin with http:// or https:// and have no #.")
+    _check_url(url)
     file = out or survey.with_suffix(".invitations.csv")
     if not print_links:
         check_target(file, click.get_current_context().meta.get(options.FORCE, False))
@@ -119,6 +123,49 @@ def create(survey: Path, store: str | None, people: int, url: str, out: Path | N
     ):
         _write(text, codes, url)
     click.echo(f"Wrote {people:,} invitations to {file}, which only you can read.")
+
+
+@invite.command(short_help="Create a link for each member of a list.")
+@surveys.argument
+@surveys.store_option
+@click.option("--url", metavar="URL", default=surveys.URL, show_default=True, help="The address where people answer.")
+@options.target("--out", help="Write the links to FILE, as CSV. Default: the survey's name with .members.csv.")
+@options.force
+def members(survey: Path, store: str | None, url: str, out: Path | None) -> None:
+    """Write a link for each member of SURVEY to a CSV file that only you can read.
+
+    SURVEY has a question of kind friends with reporters = "secret". A report is then counted only from whoever has the link
+    of the member that it names. The key from which all links follow is in the database, so the same links can be written
+    again. Whoever can read the database can report in the name of any member.
+
+    \b
+    deniable invite members village.toml --url https://survey.example --out links.csv
+    """
+    from deniable.collector import opened
+    from deniable.collector.membership import members_of
+
+    _check_url(url)
+    file = out or survey.with_suffix(".members.csv")
+    check_target(file, click.get_current_context().meta.get(options.FORCE, False))
+    asked = Survey.load(survey)
+    with opened(surveys.store_of(survey, store)) as place:
+        found = members_of(place, asked)
+    names = getattr(asked.questions[0].domain, "names", ()) or [""] * len(found)
+    with (
+        written_whole(file, overwrite=True, private=True) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as text,
+    ):
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("member", "name", "link"))
+        rows.writerows(
+            (each.member, name, f"{url.rstrip('/')}/#{each.fragment}") for each, name in zip(found, names, strict=True)
+        )
+    click.echo(f"Wrote the links of {len(found):,} members to {file}, which only you can read.")
+
+
+def _check_url(url: str) -> None:
+    if not url.startswith(("http://", "https://")) or "#" in url:
+        raise InvalidParameter("The address where people answer must begin with http:// or https:// and have no #.")
 
 
 def _write(file: TextIO, codes: Sequence[str], url: str) -> None:

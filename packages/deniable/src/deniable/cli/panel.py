@@ -118,6 +118,8 @@ def certificate(shown: Certificate) -> Panel:
         first, second = map(shown_answer, shown.worst_pair)
         lines.add_row("worst pair", Text(f"{first} against {second}"))
         lines.add_row("worst report", Text(_report(shown)))
+    for heading, text in shown.further():
+        lines.add_row(heading, Text(text))
     lines.add_row("proof", Text(f"{loss.proof}: {shown.proved()}"))
     if mechanism.traced:
         lines.add_row("law", Text(f"{mechanism.law.fingerprint}, {len(mechanism.law.nodes):,} operations"))

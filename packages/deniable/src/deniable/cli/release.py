@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from deniable.arrays import Floats, Ints
 from deniable.cli import options
@@ -23,7 +24,8 @@ from deniable.files.answers import AnswerBatch
 from deniable.files.tables import read_columns
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
-from deniable.mechanisms.releases.comparison import compare_releases
+from deniable.mechanisms.releases.comparison import compare_metric_releases, compare_releases
+from deniable.mechanisms.releases.metric_release import MetricRelease, promised
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.staircase import Staircase
 from deniable.planning.ranking import counted
@@ -51,6 +53,23 @@ MAKERS: dict[str, Callable[[Metric, float], Release]] = {
     "staircase": Staircase,
     "coarsened": Coarsened,
 }
+BY_DISTANCE: dict[str, Callable[[Metric, float], Release]] = {
+    "best": MetricRelease.optimal,
+    "laplace": MetricRelease.laplace,
+}
+PICTURED = ("bipartite", "staircase", "coarsened")
+
+
+How = tuple[Mapping[str, Callable[[Metric, float], Release]], float, str]  # makers, their epsilon, and what it is for
+
+
+def _makers(epsilon: float, metric: float | None) -> tuple[Mapping[str, Callable[[Metric, float], Release]], float]:
+    """The mechanisms to choose from, and the epsilon that they take: for one answer, or per unit of distance."""
+    if metric is None:
+        return MAKERS, epsilon
+    if click.get_current_context().get_parameter_source("epsilon") is ParameterSource.COMMANDLINE:
+        raise InvalidParameter("Give --epsilon, for one answer, or --metric, per unit of distance, not both.")
+    return BY_DISTANCE, metric
 
 
 def _mode(args: Sequence[str]) -> str:
@@ -71,8 +90,12 @@ def release() -> None:
     \b
     deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
     deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
+    deniable release checkins.csv --places venues.csv --metric 0.5 --out released.csv
     deniable release --numbers 18 99 --epsilon 1
     deniable release --table
+
+    With --metric, epsilon is for each unit of distance, and near answers are better protected than far ones: at 0.5 per
+    kilometre, the odds between two places 1 km apart change at most by a factor of e^0.5, 5 km apart by e^2.5.
 
     You can leave the mode out, as above: a table means data, --table means table, and anything else means compare.
     """
@@ -89,6 +112,7 @@ def answers(command: options.Command) -> options.Command:
         click.option("--label", metavar="NAME", help="The column of --places that names them; numbered by default."),
         options.file_option("--places", help="CSV of places: columns lat, lon."),
         click.option("--numbers", type=(int, int), metavar="LOW HIGH", help="The whole numbers from LOW to HIGH."),
+        click.option("--metric", type=float, metavar="E", help="Epsilon per unit of distance (places: km), not --epsilon."),
         click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help=options.EPSILON),
     ):
         command = option(command)
@@ -100,7 +124,12 @@ def answers(command: options.Command) -> options.Command:
 @answers
 @click.option("--column", metavar="NAME", help="The column of DATA with the answers; for places, lat and lon by default.")
 @click.option(
-    "--mechanism", "name", type=click.Choice(list(MAKERS)), default="best", show_default=True, help="The mechanism to use."
+    "--mechanism",
+    "name",
+    type=click.Choice(list(MAKERS | BY_DISTANCE)),
+    default="best",
+    show_default=True,
+    help="The mechanism to use; with --metric best or laplace.",
 )
 @options.target("--out", help="Write the released values to FILE, as CSV.")
 @options.force
@@ -110,6 +139,7 @@ def data_mode(
     name: str,
     out: Path | None,
     epsilon: float,
+    metric: float | None,
     picture: Path | None,
     seed: int | None,
     as_json: bool,
@@ -124,11 +154,15 @@ def data_mode(
     \b
     deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
     deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
+    deniable release checkins.csv --places venues.csv --metric 0.5 --out released.csv
     """
+    makers, budget = _makers(epsilon, metric)
+    if name not in makers:
+        raise InvalidParameter(f"Use one of {', '.join(makers)} {'with' if metric is not None else 'without'} --metric.")
     domain, names = _domain(**possible)
     _check_map(domain, picture)
     truth, coins = _truth(domain, names, data, column), options.coins_of(seed)
-    mechanism = MAKERS[name](domain, epsilon)
+    mechanism = makers[name](domain, budget)
     released = mechanism.outputs[mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]]
     if out is not None:
         write_text(out, _csv(domain, released))
@@ -140,29 +174,44 @@ def data_mode(
         "loss": float(domain.paid(truth, released).mean()),
         "expected_loss": float(mechanism.row_losses()[truth].mean()),
     }
+    unit = "for one answer"
+    if metric is not None:
+        unit, record["per_unit"] = f"per {domain.unit or 'unit'} of distance", metric
     said = (
-        f"{counted(len(truth), 'answer')} released by {mechanism.wire}, epsilon {epsilon:g} for one answer: mean loss "
+        f"{counted(len(truth), 'answer')} released by {mechanism.wire}, epsilon {budget:g} {unit}: mean loss "
         f"{record['loss']:.4g}, expected {record['expected_loss']:.4g}."
     )
-    _show(record, said, as_json, domain, truth, epsilon, coins, picture)
+    if metric is not None:
+        farthest = float(domain.losses(np.arange(domain.size)).max())
+        said += (
+            f"\nPromise: {promised(metric, farthest, domain.unit)}. Over the whole list: epsilon {mechanism.epsilon:.4g}."
+        )
+    _show(record, said, as_json, domain, truth, (makers, budget, unit), coins, picture)
 
 
 @release.command("compare", short_help="Compare all mechanisms for a list of answers.")
 @answers
-def compare_mode(epsilon: float, picture: Path | None, seed: int | None, as_json: bool, **possible: Any) -> None:
+def compare_mode(
+    epsilon: float, metric: float | None, picture: Path | None, seed: int | None, as_json: bool, **possible: Any
+) -> None:
     """Compare the expected loss of all releases for a list of answers, when all answers are equally common.
 
     \b
     deniable release --numbers 18 99 --epsilon 1
     deniable release --city 300 --epsilon 4 --picture map.png
+    deniable release --city 60 --metric 0.5
     """
+    makers, budget = _makers(epsilon, metric)
     domain, _ = _domain(**possible)
     _check_map(domain, picture)
-    comparison = compare_releases(domain, epsilon)
-    record: dict[str, Any] = {"epsilon": epsilon, "answers": domain.size, "bound": comparison.bound}
+    comparison = compare_releases(domain, epsilon) if metric is None else compare_metric_releases(domain, metric)
+    record: dict[str, Any] = {"epsilon": budget, "answers": domain.size, "bound": comparison.bound}
+    if metric is not None:
+        record["unit"] = comparison.unit
     record["releases"] = [vars(line) for line in comparison.lines]
     truth = _city(possible["city"])[1] if possible["city"] is not None else np.arange(domain.size)
-    _show(record, str(comparison), as_json, domain, truth, epsilon, options.coins_of(seed), picture)
+    how = makers, budget, comparison.unit
+    _show(record, str(comparison), as_json, domain, truth, how, options.coins_of(seed), picture)
 
 
 @release.command("table", short_help="Expected losses on lines of 5 to 50 points.")
@@ -203,13 +252,13 @@ def _show(
     as_json: bool,
     domain: Metric,
     truth: Ints,
-    epsilon: float,
+    how: How,
     coins: Coins,
     picture: Path | None,
 ) -> None:
     if picture is not None:
         assert isinstance(domain, Points)
-        draw(_map(domain, truth, epsilon, coins), picture)
+        draw(_map(domain, truth, how, coins), picture)
         said += f"\nWrote the picture to {picture}."
     click.echo(json.dumps(record) if as_json else said)
 
@@ -292,18 +341,19 @@ def _city(size: int) -> tuple[Floats, Ints]:
     return places.round(6), random.choice(size, 2000, p=weights / weights.sum())
 
 
-def _map(domain: Points, truth: Ints, epsilon: float, coins: Coins) -> "Figure":
-    """Four maps: where people are, and where three releases say that they are."""
+def _map(domain: Points, truth: Ints, how: How, coins: Coins) -> "Figure":
+    """Up to four maps: where people are, and where releases say that they are."""
+    makers, epsilon, unit = how
     figures = optional("matplotlib.figure", "A plot", "plot")
     shown: list[tuple[str, Ints]] = [("truth", truth)]
-    for name in ("bipartite", "staircase", "coarsened"):
-        mechanism = MAKERS[name](domain, epsilon)
+    for name in PICTURED if set(PICTURED) <= set(makers) else makers:
+        mechanism = makers[name](domain, epsilon)
         values = mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]
         loss = float(mechanism.row_losses()[truth].mean())
         shown.append((f"{name}, {loss:.3g} km away on average", mechanism.outputs[values]))
     figure: Figure = figures.Figure(figsize=(9, 8), layout="constrained")
     latitude, longitude = domain.points.T
-    for axes, (title, where) in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, shown, strict=True):
+    for axes, (title, where) in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, shown, strict=False):
         people = np.bincount(where, minlength=domain.size)
         axes.scatter(longitude, latitude, s=3, color="#bbbbbb", linewidths=0)
         axes.scatter(longitude, latitude, s=6000 * people / len(truth), color="#4477aa", alpha=0.6, linewidths=0)
@@ -311,5 +361,5 @@ def _map(domain: Points, truth: Ints, epsilon: float, coins: Coins) -> "Figure":
         axes.set_aspect(1 / np.cos(np.radians(latitude.mean())))
     figure.supxlabel("longitude")
     figure.supylabel("latitude")
-    figure.suptitle(f"{len(truth):,} people, {domain.size:,} places, epsilon {epsilon:g} for one answer")
+    figure.suptitle(f"{len(truth):,} people, {domain.size:,} places, epsilon {epsilon:g} {unit}")
     return figure

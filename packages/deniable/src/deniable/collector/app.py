@@ -114,7 +114,8 @@ class App(Service):
                 collector, messages = self._read(headers, body, sender)
             else:
                 work = partial(self._screened, headers, body, sender)
-                read = await self.shared.reader.read(work, not sender.batch and self.annoys(client))
+                annoying = not sender.batch and self.annoys(client)
+                read = await self.shared.reader.read(work, annoying, sender.batch)
                 if read is None:
                     return verdicts.BUSY, ""
                 collector, messages, known = read
@@ -232,6 +233,8 @@ class App(Service):
                     parts.append(part)
                     if not event.get("more_body"):
                         return b"".join(parts), size
+                    if len(part) >= self.flight.SMALL:
+                        await asyncio.sleep(self.flight.turn(asyncio.get_running_loop().time()))
                     event = await receive()
         except TimeoutError:
             return verdicts.SLOW, size

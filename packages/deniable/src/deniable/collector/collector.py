@@ -48,6 +48,7 @@ class Collector:
         """The collector of another round of this survey."""
         made = copy(self)
         made.survey = survey
+        made.admission = Admission(survey, self.store)
         return made
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
@@ -223,7 +224,9 @@ class Group:
     def swapped(self, store: Store) -> bool:
         """Count everything in one round trip, if the store is as this collector has left it; whether that was so."""
         survey, collector = self.collector.survey, self.collector
-        if self._twins or self.alone or survey.keep_reports or survey.rounds is not None or collector.admission:
+        if not store.can_swap or self._twins or self.alone:
+            return False
+        if survey.keep_reports or survey.rounds is not None or collector.admission:
             return False
         people, tallies = self._sums([verdict is None for verdict in self._verdicts])
         rows = collector.rows.after(tallies) if len(people) == 1 else None

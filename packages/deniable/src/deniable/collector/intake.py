@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from deniable.collector import verdicts
 from deniable.collector.json_reports import read_json
+from deniable.collector.reader import breathe
 from deniable.collector.service import Limits
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidReport, SurveyMismatch
@@ -79,6 +80,7 @@ def _limited(messages: Iterable[Message], limits: Limits, batch: bool) -> list[M
         if len(found) >= most or reports > limits.reports:
             return too_large(limits, batch)
         found.append(message)
+        breathe()
     return found
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from deniable.collector import verdicts
+from deniable.collector.membership import Senders, check_members
 from deniable.collector.stages import Stage
 from deniable.collector.store import MOST_VARIABLES, Change, Store, View, chunks
 from deniable.collector.verdicts import Refusal
@@ -183,6 +184,7 @@ def exchange(change: Change, number: int, code: bytes, blinded: bytes, current: 
 
 def check_keys(store: Store, survey: Survey, number: int) -> None:
     """Refuse to serve a survey whose keys are somewhere else: nobody could answer it."""
+    check_members(store, survey, number)
     if survey.invitations is None:
         return
     with store.view() as view:
@@ -192,6 +194,15 @@ def check_keys(store: Store, survey: Survey, number: int) -> None:
             f"The keys for the invitations of {survey.id!r} are not in this database. Use the one where deniable invite "
             "keys made them, or restore a backup of it."
         )
+
+
+def prepare_keys(store: Store, survey: Survey) -> None:
+    """Read the keys that sign, now or after a rotation, so that no exchange has to wait for that."""
+    with store.view() as view:
+        keys = keys_of(view, survey.id)
+    for key in keys.values():
+        if key.state in ("current", "reserve"):
+            key.private.prepare()
 
 
 # Tokens
@@ -207,12 +218,15 @@ class Admission:
                 known = keys_of(view, survey.id)
             self._keys = [known[name].public if name in known else None for name in survey.invitations.keys]
         self._signed = lru_cache(REMEMBERED)(self._verified)
+        self._senders = Senders(survey, store) if survey.has_secrets else None
 
     def __bool__(self) -> bool:
         return self._survey.invitations is not None
 
     def refusal(self, message: Message) -> Refusal | None:
         """Why a message is not counted, whatever was counted before."""
+        if self._senders is not None:
+            return self._senders.refusal(message)
         if not self:
             return verdicts.DAMAGED.saying("This survey takes no tokens.") if message.token else None
         if message.reports > 1:

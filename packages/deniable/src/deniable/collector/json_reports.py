@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deniable.collector.fields import FORMATS, read_hex
+from deniable.collector.reader import breathe
 from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.invitations.token import TOKEN_BYTES
 from deniable.survey import Message, Question, Survey
@@ -27,7 +28,11 @@ def read_json(survey: Survey, body: bytes, most: int | None = None) -> list[Mess
     people = data if isinstance(data, list) else [data]
     if not people:
         raise InvalidReport("The list of reports is empty.")
-    return [_message(survey, each) for each in (people if most is None else people[: most + 1])]
+    found = list[Message]()
+    for each in people if most is None else people[: most + 1]:
+        found.append(_message(survey, each))
+        breathe()
+    return found
 
 
 def _message(survey: Survey, data: Any) -> Message:

@@ -10,6 +10,7 @@ from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Row, Store, View
 from deniable.collector.swap import Swap
 from deniable.collector.watchdog import Watchdog
+from deniable.collector.writing import writing
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.plugins import optional
 from deniable.survey.message import ID_BYTES
@@ -134,6 +135,8 @@ class PostgresStore(Store):
     A lost connection is made anew at the next attempt. A server that does not answer is given up after some seconds.
     """
 
+    can_swap = True
+
     def __init__(self, address: str) -> None:
         self._psycopg: Any = optional("psycopg", "A store in PostgreSQL", "collector")
         self.address = address
@@ -176,23 +179,19 @@ class PostgresStore(Store):
 
     @contextmanager
     def change(self) -> Iterator[Change]:
-        with self._lock:
-            try:
-                if self._writer is None:
-                    self._writer = self._connect()
-                    self._migrate(self._writer)
-                    self._shard = self._free_shard(self._writer)
-                with self._watchdog.transaction(self._writer, self._writer.pipeline()):
-                    yield _Change(self._writer, self._watchdog, self._shard, self._walks)
-            except (self._psycopg.Error, OSError) as error:
-                self._abandon()
-                raise Unavailable(f"The database cannot be written: {_cause(error)}.") from error
-            except BaseException:
-                self._abandon()
-                raise
+        with self._writing():
+            if self._writer is None:
+                self._writer = self._connect()
+                self._migrate(self._writer)
+                self._shard = self._free_shard(self._writer)
+            with self._watchdog.transaction(self._writer, self._writer.pipeline()):
+                yield _Change(self._writer, self._watchdog, self._shard, self._walks)
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing(self._lock, (self._psycopg.Error, OSError), self._abandon, _cause)
 
     def swap(self, swap: Swap) -> bool:
-        with self._lock:
+        with self._writing():
             writer = self._writer
             if writer is None or self._shard == MOST_SHARDS - 1 or not swap.tallies:  # the last shard may be another's too
                 return False
@@ -205,12 +204,6 @@ class PostgresStore(Store):
                 return True
             except (self._psycopg.errors.UniqueViolation, self._psycopg.errors.DivisionByZero):
                 return False
-            except (self._psycopg.Error, OSError) as error:
-                self._abandon()
-                raise Unavailable(f"The database cannot be written: {_cause(error)}.") from error
-            except BaseException:
-                self._abandon()
-                raise
 
     def _free_shard(self, connection: "psycopg.Connection[Row]") -> int:
         """The first shard that no other collector adds to; where there are very many of them, some share the last."""

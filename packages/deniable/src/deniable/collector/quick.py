@@ -68,7 +68,7 @@ class QuickConnection(Connection):
     _written: ClassVar[tuple[object, object, bytes]] = (None, None, b"")  # the last answer, and what it was made from
 
     def data_received(self, data: bytes) -> None:
-        idle = (self.cycle is None or self.cycle.response_complete) and not self.head
+        idle = (self.cycle is None or self.cycle.response_complete) and not self.head and not self.unwanted
         if idle and (end := data.find(b"\r\n\r\n") + 4) <= LONGEST_HEAD:
             head = self.heads.get(data[:end])
             if head is not None and len(data) == end + head.length and self._known(head, data[end:]):
@@ -141,7 +141,7 @@ class QuickConnection(Connection):
         cycle: Any = self.cycle
         if isinstance(cycle, Whole):
             cycle.body += body
-        elif cycle.scope.get("held"):
+        elif not cycle.response_complete and cycle.scope.get("held"):
             self.flow.pause_reading()  # until it is answered
         else:
             super().on_body(body)

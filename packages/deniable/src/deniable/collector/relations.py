@@ -1,7 +1,7 @@
 """The tables that a survey asks for: what is counted for them, in the same transaction, and what is published."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,4 +100,5 @@ def margins(survey: Survey, group: Question, tally: Tally) -> dict[str, Estimate
     for relation in survey.tables:
         if set(relation.questions) <= ids and not set(relation.questions) <= set(found):
             found = table_from(survey, relation.questions, tally).margins() | found
-    return found
+    ordered = {member.id: member.domain.ordered for member in group.members}
+    return {name: replace(estimate, ordered=ordered[name]) for name, estimate in found.items()}

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from deniable.collector.reader import breathe
 from deniable.collector.relations import joint_counts
 from deniable.collector.verdicts import IMPOSSIBLE, Verdict
 from deniable.errors import InvalidReport
@@ -31,6 +32,7 @@ def weed(
                 verdicts[some[0]] = IMPOSSIBLE.saying(str(error))
             else:
                 waiting += [some[: len(some) // 2], some[len(some) // 2 :]]
+        breathe()
 
 
 def _try(survey: Survey, messages: Sequence[Message]) -> None:

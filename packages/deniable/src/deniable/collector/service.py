@@ -72,9 +72,10 @@ class Flight:
     """The bytes of requests that are being read or wait to be counted. Large bodies leave a quarter for small ones."""
 
     SMALL = 64 << 10
+    TURN = 0.002  # seconds between two large parts of bodies, so that small requests come in between
 
     def __init__(self, limit: int) -> None:
-        self.bytes, self._limit = 0, limit
+        self.bytes, self._limit, self._turn = 0, limit, 0.0
 
     def take(self, size: int, whole: int) -> bool:
         """Whether there is room for so many more bytes of a body that has `whole` bytes by now; then it is taken."""
@@ -83,6 +84,11 @@ class Flight:
             return False
         self.bytes += size
         return True
+
+    def turn(self, now: float) -> float:
+        """How many seconds a request waits before it reads the next part, after one that was large."""
+        self._turn = max(now, self._turn + self.TURN)
+        return self._turn - now
 
 
 class Shared:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 from deniable.collector.schema import MIGRATIONS, check_version
 from deniable.collector.store import Change, Row, Store, View
+from deniable.collector.writing import writing
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.survey.message import ID_BYTES
 
@@ -71,19 +72,12 @@ class SqliteStore(Store):
 
     @contextmanager
     def change(self) -> Iterator[Change]:
-        with self._lock:
-            try:
-                if self._writer is None:
-                    self._writer = self._connect()
-                self._writer.execute("BEGIN IMMEDIATE")
-                yield _Change(self._writer)
-                self._writer.execute("COMMIT")
-            except (sqlite3.Error, OSError) as error:
-                self._abandon()
-                raise Unavailable(f"The database cannot be written: {error}.") from error
-            except BaseException:
-                self._abandon()
-                raise
+        with writing(self._lock, (sqlite3.Error, OSError), self._abandon):
+            if self._writer is None:
+                self._writer = self._connect()
+            self._writer.execute("BEGIN IMMEDIATE")
+            yield _Change(self._writer)
+            self._writer.execute("COMMIT")
 
     def _abandon(self) -> None:
         """Close the connection, which undoes what was not committed; the next change opens another."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from deniable.collector.texts import ENGLISH, framed
+from deniable.collector.texts import ENGLISH, FETCHED, LANGUAGES, framed, spoken
 
 POLICY = "; ".join(
     (
@@ -36,6 +36,7 @@ MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
     "svg": "image/svg+xml",
 }
 PAGES = {"/": "answer.html", "/results": "results.html", "/try": "try.html", "/worker.js": "worker.js"}
@@ -71,6 +72,9 @@ def all_files() -> dict[str, File]:
                 if MEDIA_TYPES[kind] == HTML
                 else File.of(data, MEDIA_TYPES[kind])
             )
+    for part in FETCHED:
+        for language in LANGUAGES:
+            found[f"{FOLDER}{part}.{language}.json"] = File.of(spoken(part, language).encode(), MEDIA_TYPES["json"])
     return found | {address: found[FOLDER + name] for address, name in PAGES.items() if FOLDER + name in found}
 
 

@@ -330,6 +330,7 @@ class Store(ABC):
     """A database with the tables above. Trouble with it is raised as `Unavailable`, and the next attempt starts afresh."""
 
     address: str
+    can_swap = False  # whether `swap` ever counts anything
 
     @abstractmethod
     def change(self) -> AbstractContextManager[Change]:

@@ -15,7 +15,8 @@ from importlib.resources import files
 LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 ENGLISH = "en"
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
-PARTS = ("frames", "shared", "answer", "results", "try")
+PARTS = ("frames", "shared", "answer", "results", "try", "people")
+FETCHED = ("people",)  # parts that a page fetches where a survey needs them
 SHARED, FRAMES = "shared", "frames"
 HEARD, REPORT = "heard_", "report_"  # said by the library itself in English
 _GAP = re.compile(r"\{\{(\w+)\}\}")
@@ -50,7 +51,7 @@ def _accepted(header: str) -> list[str]:
 
 def spoken(page: str, language: str) -> str:
     """What a page says in a language, as JSON: its texts, and what it recognizes of what the library says in English."""
-    rows = table(SHARED) | table(page)
+    rows = table(page) if page in FETCHED else table(SHARED) | table(page)
     own = language == ENGLISH
     texts = {name: row[language] for name, row in rows.items() if not name.startswith((HEARD, REPORT) if own else HEARD)}
     heard = [] if own else [(row[ENGLISH], row[language]) for name, row in rows.items() if name.startswith(HEARD)]

@@ -41,6 +41,18 @@ NOT_INVITED = Refusal(
 )
 BAD_TOKEN = Refusal("bad-token", 403, "The token is not valid", "No key of this survey signed it.")
 SPENT = Refusal("spent-token", 403, "The token was used before", "It counted for another report. A token counts once.")
+NO_SECRET = Refusal(
+    "no-secret",
+    403,
+    "The report does not come from the member it names",
+    "In this survey every member has a link of their own. Open the one that was sent to you.",
+)
+BAD_SECRET = Refusal(
+    "bad-secret",
+    403,
+    "The report does not come from the member it names",
+    "The secret is that of another member, or of another survey. Open the link that was sent to you.",
+)
 NO_INVITATION = Refusal(
     "no-invitation",
     403,
@@ -72,12 +84,13 @@ CLOCK = Refusal(
 )
 AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 
-BLAMED = frozenset({IMPOSSIBLE.reason, BAD_TOKEN.reason})  # what no device of the survey sends, even if others sent it
+# What no device of the survey sends, even if others sent it
+BLAMED = frozenset({IMPOSSIBLE.reason, BAD_TOKEN.reason, BAD_SECRET.reason})
 
 STARTING = Refusal("starting", 503, "The collector is starting", "It is still loading its compiled loops.", 2)
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,
-    BAD_QUERY, NOT_INVITED, BAD_TOKEN, SPENT, NO_INVITATION, EXCHANGED, OTHER_KEY, TOO_EARLY, DRAFT, TOO_OFTEN, BUSY,
-    TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
+    BAD_QUERY, NOT_INVITED, BAD_TOKEN, SPENT, NO_SECRET, BAD_SECRET, NO_INVITATION, EXCHANGED, OTHER_KEY, TOO_EARLY, DRAFT,
+    TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
 )  # fmt: skip

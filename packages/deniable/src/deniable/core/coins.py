@@ -107,6 +107,11 @@ class StreamCoins(Coins):
     def draw(self, size: int) -> Bytes:
         """The next bytes of the stream."""
 
+    def draw_into(self, out: Bytes, size: int) -> Bytes:
+        """The next `size` bytes of the stream, in `out`, which has room for 15 more."""
+        out[:size] = self.draw(size)
+        return out[:size]
+
     def toss(self, heads: Fraction, size: int) -> Bools:
         return super().toss(heads, size) if size != 1 else np.array([self._toss_one(heads)])
 
@@ -148,12 +153,9 @@ class StreamCoins(Coins):
         words = (size + 7) // 8
         digit, rest = divmod(heads.numerator << 8, denominator)
         planes = self.draw(words * 64).view(np.uint64).reshape(8, words)
-        smaller, equal = kernels.compare_planes(planes, digit)
+        used = bits if shape[0] == 1 else size * 8  # lanes that only fill up a last word are not tossed further
+        smaller, tied = kernels.toss_lanes(planes, digit, used if rest else 0)
         block = smaller.view(np.uint8)[:size]
-        used = bits if shape[0] == 1 else size * 8
-        if used % 64:  # lanes that only fill up the last word, or a byte of each row, are not tossed further
-            equal[-1] &= (1 << used % 64) - 1
-        tied = kernels.set_positions(equal) if rest else np.empty(0, np.int64)
         if bits % 8 and tied.size:
             tied = tied[tied % (shape[1] * 8) < bits]
         while rest and tied.size:
@@ -241,7 +243,9 @@ class _KeyStream(StreamCoins):
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def draw(self, size: int) -> Bytes:
-        out = np.empty(size + 15, np.uint8)  # the cipher asks for room for one block more
+        return self.draw_into(np.empty(size + 15, np.uint8), size)  # the cipher asks for room for one block more
+
+    def draw_into(self, out: Bytes, size: int) -> Bytes:
         view = out.data
         for start in range(0, size, len(_ZEROS)):
             self._encryptor.update_into(_ZEROS[: size - start], view[start:])
@@ -262,7 +266,7 @@ class _FreshKey(_KeyStream):
         """Forget the key, and a lock that a thread of the parent process may hold; the next draw takes a new key."""
         self._lock, self._process = threading.Lock(), 0
 
-    def draw(self, size: int) -> Bytes:
+    def draw_into(self, out: Bytes, size: int) -> Bytes:
         process = os.getpid()  # besides the hook below, which a process that forks in foreign code does not run
         if self._process not in (0, process):
             self.renew()
@@ -270,7 +274,7 @@ class _FreshKey(_KeyStream):
             if not self._process:
                 self._key(os.urandom(32))
                 self._process = process
-            return super().draw(size)
+            return super().draw_into(out, size)
 
 
 _fresh: weakref.WeakSet[_FreshKey] = weakref.WeakSet()
@@ -303,6 +307,10 @@ class SecureCoins(StreamCoins):
     def draw(self, size: int) -> Bytes:
         stream: _FreshKey = self.__dict__["_stream"]
         return stream.draw(size)
+
+    def draw_into(self, out: Bytes, size: int) -> Bytes:
+        stream: _FreshKey = self.__dict__["_stream"]
+        return stream.draw_into(out, size)
 
 
 if hasattr(os, "register_at_fork"):  # where it is missing, processes do not fork

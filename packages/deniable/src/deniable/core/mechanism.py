@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core import packing
+from deniable.core.batches import fused_run
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Answers, AnyDomain, Domain, Truth, checked_answers, formatted_size
@@ -89,6 +90,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The estimate to expect from n people with these true shares: the truth with its exact variance."""
 
+    def listed(self, tally: Tally) -> Estimate:
+        """The estimate as one list: a label and a number for each answer, item or column."""
+        return self.estimate(tally)
+
+    def mean_of(self, tally: Tally) -> Estimate | None:
+        """The mean of the numbers, or the mean scores of items; None where answers are neither."""
+        return None
+
     def parameters(self) -> Mapping[str, object]:
         """What besides the domain and the budget fixes the law, as plain data: the other fields, and what is `derived`."""
         names = [each.name for each in _law_fields(type(self)) if each.name not in ("domain", "epsilon")]
@@ -126,10 +135,13 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         coins, layout, fingerprint = checked_coins(coins), self.report_layout, self.fingerprint
         answers = self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in layout.fields}
-        for start in range(0, len(answers), self.batch):
-            part = slice(start, start + self.batch)
-            for name, column in self._drawn(answers[part], coins).items():
-                columns[name][part] = column
+        many = fused_run(self.law, layout, coins, min(len(answers), self.batch)) if self.traced else None
+        step = self.batch if many is None else many.size
+        for start in range(0, len(answers), step):
+            part = answers[start : start + step]
+            drawn = self._drawn(part, coins) if many is None else many.run(self.encoded(part), coins, len(part))
+            for name, column in drawn.items():
+                columns[name][start : start + step] = column
         return Reports(fingerprint, layout, columns)
 
     def _drawn(self, answers: Answers, coins: Coins) -> Drawn:
@@ -166,6 +178,8 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     @property
     def law(self) -> Program:
         """The law as a program: what runs, what certificates prove, and what other devices are given."""
+        if not self.traced:
+            raise InvalidLaw("This mechanism is no program: a published theorem stands for its law. See certify(mechanism).")
         return self._law.program
 
     @property

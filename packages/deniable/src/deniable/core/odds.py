@@ -84,6 +84,15 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     return Fraction(whole * p + last_p, whole * q + last_q)
 
 
+def exp_below(exponent: Fraction) -> Fraction:
+    """A fraction at most e^exponent, good to about 70 digits.
+
+    >>> 2.718281828 < exp_below(Fraction(1)) < 2.718281829
+    True
+    """
+    return _exp(exponent, up=False)
+
+
 def _exp(exponent: Fraction, *, up: bool) -> Fraction:
     """A bound of e^exponent, above or below, good to about 70 digits."""
     with localcontext(Context(prec=_DIGITS)):

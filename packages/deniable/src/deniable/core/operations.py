@@ -180,7 +180,7 @@ def _chosen(node: Node, args: list[Type]) -> Type:
 
 def _table(node: Node, args: list[Type]) -> Type:
     values = node.params[0] if node.params else None
-    _check(isinstance(values, tuple) and len(values) > 0 and all(type(v) is int for v in values), node, "needs a table")
+    _check(isinstance(values, tuple) and set(map(type, values)) == {int}, node, "needs a table")
     _number(node, args[0], 0, len(values) - 1)  # type: ignore[arg-type]
     return _within(node, min(values), max(values))  # type: ignore[arg-type]
 

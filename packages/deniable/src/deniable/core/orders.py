@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
 MOST_FOUND = 1 << 24  # numbers of arrangements that are found at once
+MANY = 1 << 12  # numbers that are looked at in a compiled loop
 MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
 
 
@@ -36,6 +38,8 @@ def inside(code: Ints, low: int, high: int) -> bool:
     """Whether all numbers are from `low` to `high`; from 0 on in one pass: those below are large without a sign."""
     if code.size == 1:
         return low <= code.item() <= high
+    if code.dtype == np.int64 and code.ndim == 1 and code.size >= MANY and code.flags.carray:
+        return kernels.all_within(code, low, high)
     if low == 0 and code.dtype == np.int64 and code.flags.c_contiguous:
         return bool(code.view(np.uint64).max() <= high)
     return bool(low <= code.min() and code.max() <= high)

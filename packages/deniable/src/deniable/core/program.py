@@ -22,6 +22,7 @@ from deniable.errors import InvalidLaw
 
 MOST_NODES = 20_000
 MOST_ENTRIES = 1 << 22  # of all tables and weights of a program together
+LARGE = 1 << 53  # from here on JavaScript does not read whole numbers exactly
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ class Program:
 
 def _entries(node: Node) -> int:
     return sum(
-        sum(len(row) if isinstance(row, tuple) else 1 for row in each) for each in node.params if isinstance(each, tuple)
+        len(each) if set(map(type, each)) == {int} else sum(len(row) if isinstance(row, tuple) else 1 for row in each)
+        for each in node.params
+        if isinstance(each, tuple)
     )
 
 
@@ -144,8 +147,10 @@ def _written(value: Any) -> Any:
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, tuple):
+        if set(map(type, value)) == {int} and min(value) > -LARGE and max(value) < LARGE:
+            return list(value)  # the same, quickly: tables can be long
         return [_written(each) for each in value]
-    return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
+    return str(value) if isinstance(value, int) and abs(value) >= LARGE else value
 
 
 def _list(plain: Any) -> list[Any]:
@@ -161,7 +166,7 @@ def _unfloated(text: str) -> int:
 
 def _exact(value: Any) -> int:
     """A whole number that every language reads exactly."""
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 53:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= LARGE:
         raise ValueError("no whole number under 2^53")
     return value
 

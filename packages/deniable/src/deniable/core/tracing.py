@@ -189,7 +189,10 @@ class Symbol:
         """The entries of a table that it is the index of."""
         if table.ndim != 1 or table.dtype.kind not in "iub":
             refuse("A table of a law is a list of whole numbers", "Use one dimension.")
-        return self.trace.add("table", (self,), tuple(map(int, table.tolist())), boolean=table.dtype.kind == "b")
+        boolean = table.dtype.kind == "b"
+        return self.trace.add(
+            "table", (self,), tuple((table.view(np.uint8) if boolean else table).tolist()), boolean=boolean
+        )
 
     # Rows of bits, with the methods of PackedBits
 

@@ -17,9 +17,12 @@ from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.repeating import Repeating
 from deniable.device.sending import Exchanger, Reply, Sender, http_exchanger, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter, NotCertifiable, SurveyMismatch
+from deniable.invitations.member import Membership
 from deniable.survey.message import with_token
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
+
+NO_LINK = "In this survey every member has a link of their own. Give yours: Device(survey, invitation=link)."
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Device:
     up for about `patience` seconds at most; what has not arrived by then is kept, and sent the next time.
 
     A survey for invited people needs the `invitation`, a link or its code, until it is exchanged for a token; the report is
-    sent some random time later, as the survey says, and kept until then.
+    sent some random time later, as the survey says, and kept until then. Where each member of a list has a secret, it is the
+    link of the member.
     """
 
     def __init__(
@@ -61,11 +65,23 @@ class Device:
         self._send = http_sender(send, timeout=timeout) if isinstance(send, str) else send
         if exchange is None and isinstance(send, str):
             exchange = http_exchanger(send, survey.fingerprint, timeout)
-        code = None if invitation is None else code_of(invitation)
+        self._member = self._membership(invitation) if survey.has_secrets else None
+        code = None if invitation is None or survey.has_secrets else code_of(invitation)
         self._invited = Exchange(survey, self.ledger, exchange, code) if survey.invitations is not None else None
         self._coins, self._attempts, self._patience = coins, attempts, patience
         self.dropped = 0
         self._again = Repeating(survey, self.ledger, coins, clock) if survey.repeats is not None else None
+
+    def _membership(self, link: str | None) -> Membership | None:
+        """Who this device reports for: from the link, which the ledger keeps for the rounds after."""
+        name = f"{self.survey.id} {self.survey.lasting} member"
+        kept = self.ledger.exchange(name)
+        if link is None:
+            return None if kept is None else Membership.of(kept["link"])
+        found = Membership.of(link)
+        if kept is None:
+            self.ledger.put_exchange(name, {"link": found.fragment})
+        return found
 
     @cached_property
     def part(self) -> int:
@@ -105,6 +121,8 @@ class Device:
             raise BudgetSpent("This survey has already been answered. The same report can be sent again, but not a new one.")
         if self._again is not None:
             return self._again.answer(answers, self.part)
+        if self.survey.has_secrets and self._member is None:
+            raise InvalidParameter(NO_LINK)
         self._check_round()
         message = self.survey.randomize(answers, self._coins, part=self.part)
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
@@ -183,6 +201,10 @@ class Device:
 
     def _ready(self, message: bytes) -> bytes | Reply:
         """The message with its token when it may be sent, or why it is kept."""
+        if self.survey.has_secrets:
+            if self._member is None:
+                raise InvalidParameter(NO_LINK)
+            return with_token(message, self._member.tag(message))
         if self._invited is None:
             return message
         right = self._invited.right()

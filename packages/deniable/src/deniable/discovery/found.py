@@ -67,7 +67,7 @@ class Found:
     def left_out(self) -> str:
         """What is not in the list, in one line."""
         more = self.passed - len(self.names)
-        further = f"{more} more passed verification; " if more > 0 else ""
+        further = f"{more} more passed verification (not shown); " if more > 0 else ""
         missing = (
             f"no string above {100 * self.missing:.2g} % is missing ({100 * self.confidence:g} % confidence)"
             if self.missing < 1

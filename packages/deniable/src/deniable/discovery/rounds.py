@@ -1,9 +1,9 @@
 """Frequent strings in several rounds: search, publish the candidates, and let later people say which of these they have.
 
-Each person answers in one round only. The first rounds ask for prefixes and whole strings. As soon as as many strings as
-are asked for stand far above what the search can find, the candidates are listed, and a report says which of them a person
-has, or another. With a short list and a large epsilon that is more precise than a report on any string. With a small
-epsilon it is not: then all rounds ask for the same, and those who report whole strings verify, as in one round.
+Each person answers in one round only. The first rounds ask for prefixes and whole strings. As soon as fewer errors are
+predicted with a list of the candidates, they are listed, and a report says which of them a person has, or another. With a
+short list and a large epsilon that is more precise than a report on any string. With a small epsilon it is not: then all
+rounds search, and those who report whole strings verify, as in one round.
 """
 
 import math
@@ -22,7 +22,8 @@ from deniable.discovery.candidates import STRONG, Candidates, candidates_of
 from deniable.discovery.found import Found
 from deniable.discovery.gathered import Round, advantage, sifted, sizes_of
 from deniable.discovery.names import complete
-from deniable.discovery.planning import VERIFIED_EACH, plan_discovery
+from deniable.discovery.outlook import Outlook
+from deniable.discovery.planning import VERIFIED_EACH, Design, plan_discovery
 from deniable.discovery.verifying import (
     Ranked,
     Votes,
@@ -51,7 +52,6 @@ WORTH = 1.25  # candidates are listed if a report on any string has so many time
 MOST_BITS = 128  # of a report
 ANOTHER = -1  # the number that stands for all keys that are not listed
 LISTED_AT = 0.2  # the rate of false discoveries among the candidates that are listed
-LISTED_FROM = 11.0  # the support of strings, in standard errors, that makes sure that hardly any as frequent is missing
 FAR = 4.0  # standard errors by which a string is above or below another for certain
 SIFTED_AT = 1.15  # strings are set apart if people then count for so much more
 
@@ -73,11 +73,11 @@ def _searches(mechanism: Mechanism) -> TypeGuard[PrefixHashing]:
     return isinstance(mechanism, PrefixHashing)
 
 
-def next_search(earlier: Sequence[Round], find: int, people: int, blocked: Collection[str] = ()) -> Mechanism:
-    """The mechanism of the next round, for so many people, from the tallies of earlier ones.
+def next_search(earlier: Sequence[Round], find: int, people: int, blocked: Collection[str] = (), left: int = 1) -> Mechanism:
+    """The mechanism of the next round, for so many people, from the tallies of earlier ones; so many rounds are left.
 
-    Candidates are listed as soon as all that are asked for are backed so well that rarer strings would be found too, if
-    that pays. Otherwise strings that are certain are set apart, once that pays. Blocked strings are never published.
+    Candidates are listed as soon as fewer errors are predicted if all that are left list them than if one more searches.
+    Otherwise strings that are certain are set apart, once that pays. Blocked strings are never published.
     """
     last = earlier[-1][0]
     if not _searches(last) or too_few(sizes_of(earlier)):
@@ -86,15 +86,15 @@ def next_search(earlier: Sequence[Round], find: int, people: int, blocked: Colle
     if not listing and not sifts:
         return last
     found = candidates_of(earlier, VERIFIED_EACH * find)
-    if listing:
-        chosen = [name for name in _undecided(found, find) if name not in blocked]
-        if len(chosen) >= find:
-            return plan(_listed(found.mechanism.domain, chosen), last.epsilon, people, MOST_BITS)
-    if not sifts:
-        return last
-    known, share = _certain(found, find)
+    known, share = certain(found, find)
     shown = [name for name in known if name not in blocked]
-    return sifted(last, shown) if shown and advantage(last, share) >= SIFTED_AT else last
+    sifting = sifted(last, shown) if sifts and shown and advantage(last, share) >= SIFTED_AT else last
+    if listing:
+        gain = advantage(found.mechanism, share) if isinstance(sifting, SiftedHashing) else 1.0
+        listed = _list(found, find, people, blocked, gain * people, left)
+        if listed is not None:
+            return listed
+    return sifting
 
 
 def _may_sift(last: PrefixHashing) -> bool:
@@ -103,27 +103,37 @@ def _may_sift(last: PrefixHashing) -> bool:
     return possible and advantage(last, 1.0) >= SIFTED_AT
 
 
-def _undecided(found: Candidates, find: int) -> list[str | int]:
-    """The strings to list, if all that are asked for stand out: those that may be among them."""
-    if int((found.support >= LISTED_FROM).sum()) < find:
-        return []
+def _list(
+    found: Candidates, find: int, people: int, blocked: Collection[str], searching: float, left: int
+) -> Mechanism | None:
+    """A list of the candidates that may be among those asked for, if it pays; `searching` is the worth of another round."""
     order = ranked(found, LISTED_AT).order[: LISTED_EACH * find]
     names = [found.names[place] for place in order]
     shares, variances = pooled_of(found, names)
     if len(shares) < find:
-        return []
+        return None
     border = shares[find - 1] - FAR * np.sqrt(variances + variances[find - 1])
-    return [name for name, share, least in zip(names, shares.tolist(), border.tolist(), strict=True) if share >= least]
+    chosen = [place for place in np.flatnonzero(shares >= border).tolist() if names[place] not in blocked]
+    if len(chosen) < find:
+        return None
+    mechanism = found.mechanism
+    made = plan(_listed(mechanism.domain, [names[place] for place in chosen]), mechanism.epsilon, people, MOST_BITS)
+    design = Design(tuple(mechanism.domain.prefixes), tuple(mechanism.shares.tolist()))
+    worth, per_person = float(found.sizes.sum()), people / _variance(made)
+    outlook = Outlook(design, shares, variances, find, float(mechanism.noise()), worth, searching, per_person)
+    return made if outlook.pays(left) else None
 
 
-def _certain(found: Candidates, find: int) -> tuple[list[str | int], float]:
-    """The strings that later people need not report on, by the search alone, and their share in all.
+def certain(found: Candidates, find: int) -> tuple[list[str | int], float]:
+    """The strings that later people need not report on, and their share in all, by the search alone.
 
-    They are certain, the prefixes of a group hold all of them, and they are far above the last that is to be found.
+    They are certain, the prefixes of a group hold all of them, they are far above the last that is to be found, and those
+    who verify back them.
     """
     domain, searching = found.mechanism.domain, found.sizes.copy()
     searching[-1] = 0
-    places = np.flatnonzero(found.support > 0)
+    backed = np.array(sorted(ranked(found, LISTED_AT).order), np.int64)
+    places = backed[found.support[backed] > 0]
     places = places[[bool(complete(domain, found.words[place]).any()) for place in places.tolist()]]
     names = [found.names[place] for place in places.tolist()]
     shares, variances = pooled_of(replace(found, sizes=searching), names)
@@ -220,7 +230,7 @@ def discover_in_rounds(
     people = -(-len(strings) // rounds)
     for start in range(0, len(strings), people):
         if done:
-            mechanism = next_search(done, find, people)
+            mechanism = next_search(done, find, people, left=rounds - len(done))
         own = strings[start : start + people]
         done.append((mechanism, mechanism.tally(mechanism.perturb(own, tosses))))
     return decode_rounds(done, Wanted(find, confidence, false_discoveries))

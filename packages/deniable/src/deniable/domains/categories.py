@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core import LARGEST_DOMAIN, Answers, Domain, Label, Spec
+from deniable.core.orders import inside
 from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -67,7 +68,7 @@ class Categories(Domain[Label, Ints]):
                 found = np.fromiter(map(self._positions.__getitem__, answers), np.int64, len(answers))
             except TypeError:  # an answer that cannot be looked up, such as a list
                 raise self._refusal() from None
-        if len(found) and (found.min() < 0 or found.max() >= self.size):
+        if len(found) and not inside(found, 0, self.size - 1):
             if self.other is None:
                 raise self._refusal()
             found = np.where((found < 0) | (found >= self.size), self.labels.index(self.other), found)

@@ -103,14 +103,15 @@ class KeyValue(Domain[object, Pairs]):
         if isinstance(keys, str | bytes):
             raise InvalidParameter('Keys must be a list, for example KeyValue(["Alien", "Brazil"], 0.5, 5, at_most=2).')
         kept: Sequence[Label] = keys if isinstance(keys, range) else tuple(_plain(key) for key in keys)
-        if any(isinstance(key, bool) or not isinstance(key, str | int) for key in kept[:LARGEST_DOMAIN]):
-            raise InvalidParameter("Each key must be a string or a whole number.")
-        if kept == tuple(range(len(kept))):
-            kept = range(len(kept))
-        if not isinstance(kept, range) and len(set(kept)) != len(kept):
-            raise InvalidParameter("Two keys are the same. List every key once.")
-        if not 1 <= len(kept) <= LARGEST_DOMAIN:
+        if not kept or kept[LARGEST_DOMAIN:]:
             raise InvalidParameter(f"A question about keys needs 1 to {LARGEST_DOMAIN:,} keys.")
+        if not isinstance(kept, range):
+            if any(isinstance(key, bool) or not isinstance(key, str | int) for key in kept):
+                raise InvalidParameter("Each key must be a string or a whole number.")
+            if kept == tuple(range(len(kept))):
+                kept = range(len(kept))
+            elif len(set(kept)) != len(kept):
+                raise InvalidParameter("Two keys are the same. List every key once.")
         ends = [_plain(low), _plain(high)]
         if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or not ends[0] < ends[1]:
             raise InvalidParameter("Values need two finite ends, the lower one first, for example low=0.5, high=5.")

@@ -37,6 +37,11 @@ class Metric(Domain[Answer, Ints]):
         """The answers as points on a line, if they are some."""
         return None
 
+    @property
+    def unit(self) -> str:
+        """What losses are counted in, such as km; empty where nothing is known of it."""
+        return ""
+
     def blocks(self, released: bool = False) -> Iterator[tuple[Ints, Floats]]:
         """All rows of losses, some at a time: for each true answer, or for each that may be released."""
         step = max(1, BLOCK // self.size)

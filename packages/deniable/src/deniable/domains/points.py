@@ -50,6 +50,10 @@ class Points(Metric):
     def losses(self, truth: Ints) -> Floats:
         return _ROWS[self.metric](self._ready[truth], self._ready)
 
+    @property
+    def unit(self) -> str:
+        return "km" if self.metric == "haversine" else ""
+
     def nearest(self, points: ArrayLike) -> Ints:
         """The number of the point nearest to each of these, of which there may be others than the domain's."""
         if self.metric == "jaccard":

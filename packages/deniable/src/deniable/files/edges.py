@@ -2,23 +2,31 @@
 
 from os import PathLike
 from pathlib import Path
+from xml.etree import ElementTree
+from zipfile import BadZipFile
 
 import numpy as np
 
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.files.tables import column_names, csv_rows, existing, read_columns
 from deniable.graphs.graph import Graph
+from deniable.graphs.imported import imported_graph
 
 
 def read_edges(path: str | PathLike[str]) -> tuple[Graph, list[str]]:
     """The graph in the first two columns of a CSV file with a line of column names, and the names of its vertices.
 
     Loops and repeated edges count for nothing, nor do directions. A file whose name ends in .gz is unpacked, one whose name
-    ends in .parquet is read as Parquet.
+    ends in .parquet is read as Parquet, in .npz as a sparse matrix (scipy.sparse.save_npz), in .graphml as GraphML, which
+    networkx and igraph write. In the latter two there may be people without edges.
     """
     source = existing(path)
     if source.suffix == ".parquet":
         return _parquet_edges(source)
+    if source.suffix == ".npz":
+        return _matrix_edges(source)
+    if source.suffix == ".graphml":
+        return _graphml_edges(source)
     pairs: list[tuple[str, str]] = []
     with csv_rows(source) as (rows, _):
         next(rows, None)
@@ -30,6 +38,34 @@ def read_edges(path: str | PathLike[str]) -> tuple[Graph, list[str]]:
         raise EmptyBatch(f"The file {source} has no edges. It needs a header line, then two names per line.")
     graph, names = Graph.named(pairs)
     return graph, [str(name) for name in names]
+
+
+def _matrix_edges(source: Path) -> tuple[Graph, list[str]]:
+    from scipy.sparse import load_npz
+
+    try:
+        matrix = load_npz(source)
+    except (ValueError, KeyError, OSError, BadZipFile):
+        raise InvalidParameter(f"The file {source} is no sparse matrix. Write it with scipy.sparse.save_npz.") from None
+    graph, names = imported_graph(matrix)
+    return graph, [str(name) for name in names]
+
+
+def _graphml_edges(source: Path) -> tuple[Graph, list[str]]:
+    names, pairs = dict[str, int](), list[tuple[str, str]]()
+    try:
+        for _, element in ElementTree.iterparse(source):
+            kind = element.tag.rpartition("}")[2]
+            if kind == "node":
+                names.setdefault(element.attrib["id"], len(names))
+            elif kind == "edge":
+                pairs.append((element.attrib["source"], element.attrib["target"]))
+        numbered = [(names[first], names[second]) for first, second in pairs]
+    except (ElementTree.ParseError, KeyError):
+        raise InvalidParameter(f"The file {source} is not GraphML: nodes need an id, edges a source and a target.") from None
+    if not names:
+        raise EmptyBatch(f"The file {source} has no nodes.")
+    return Graph.of(numbered, len(names)), list(names)
 
 
 def _parquet_edges(source: Path) -> tuple[Graph, list[str]]:

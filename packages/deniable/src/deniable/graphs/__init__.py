@@ -2,6 +2,9 @@
 
 from deniable.graphs.bipartite import BipartiteGraph
 from deniable.graphs.budget import Split
+from deniable.graphs.certificates import GraphCertificate, certify_count
+from deniable.graphs.cores import CoreEstimate, estimate_core
+from deniable.graphs.cycles import estimate_butterflies, estimate_cycles
 from deniable.graphs.degree_counts import estimate_clustering, estimate_degrees, estimate_homophily, estimate_stars
 from deniable.graphs.edge_count import estimate_edges
 from deniable.graphs.foreseen import foreseen_split
@@ -16,16 +19,22 @@ from deniable.graphs.tuning import best_split
 
 __all__ = [
     "BipartiteGraph",
+    "CoreEstimate",
     "Graph",
+    "GraphCertificate",
     "HonestCount",
     "Plan",
     "Split",
     "TriangleCount",
     "TriangleEstimate",
     "best_split",
+    "certify_count",
     "common_neighbours",
     "count_triangles",
+    "estimate_butterflies",
     "estimate_clustering",
+    "estimate_core",
+    "estimate_cycles",
     "estimate_degrees",
     "estimate_edges",
     "estimate_homophily",

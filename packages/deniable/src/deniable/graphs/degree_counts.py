@@ -6,10 +6,12 @@ variance, so that error bars need nothing but the reports.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +23,7 @@ from deniable.graphs.graph import Graph
 from deniable.graphs.honest import CONFIDENCE, HonestCount
 from deniable.graphs.ownership import Circle
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 MOST_ENDS = 6  # of a star
 STARS = 0.25  # the share of the budget for stars, where triangles are counted too
@@ -100,9 +102,39 @@ def estimate_degrees(
     return {degree: reports.at_least(degree) for degree in wanted.tolist()}
 
 
+class HonestShare(ABC):
+    """A share from honest counts, which says "too noisy to say" where its interval is wider than its value."""
+
+    named: ClassVar[str]  # what it is, before its value
+    asked: ClassVar[str]  # what it is too noisy to say
+
+    @property
+    @abstractmethod
+    def value(self) -> float:
+        """The share, between 0 and 1."""
+
+    @abstractmethod
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """The ends of an interval of this confidence."""
+
+    @property
+    def clear(self) -> bool:
+        """Whether the 95 % interval is no wider than the value."""
+        low, high = self.interval()
+        return high - low <= self.value
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        between = f"between {low:.3f} and {high:.3f} (95 % interval)"
+        return f"{self.named} {self.value:.3f}, {between}" if self.clear else f"too noisy to say {self.asked}: {between}"
+
+
 @dataclass(frozen=True)
-class Clustering:
+class Clustering(HonestShare):
     """The global clustering coefficient: the share of pairs of neighbours that are joined, 3 triangles for each 2-star."""
+
+    named = "clustering coefficient"
+    asked = "how large the clustering coefficient is"
 
     triangles: TriangleEstimate
     wedges: HonestCount
@@ -118,19 +150,6 @@ class Clustering:
         (low, high), (few, many) = self.triangles.interval(each), self.wedges.interval(each)
         return min(3 * low / max(many, 1.0), 1.0), min(3 * high / max(few, 1.0), 1.0)
 
-    @property
-    def clear(self) -> bool:
-        """Whether the 95 % interval is no wider than the value."""
-        low, high = self.interval()
-        return high - low <= self.value
-
-    def __str__(self) -> str:
-        low, high = self.interval()
-        between = f"between {low:.3f} and {high:.3f} (95 % interval)"
-        if self.clear:
-            return f"clustering coefficient {self.value:.3f}, {between}"
-        return f"too noisy to say how large the clustering coefficient is: {between}"
-
 
 def estimate_clustering(graph: Graph, epsilon: float, alpha: float = 1.5, coins: Coins | None = None) -> Clustering:
     """Simulate the clustering coefficient: triangles with three quarters of the budget of an edge, 2-stars with the rest."""
@@ -140,8 +159,11 @@ def estimate_clustering(graph: Graph, epsilon: float, alpha: float = 1.5, coins:
 
 
 @dataclass(frozen=True)
-class Homophily:
+class Homophily(HonestShare):
     """How many edges join people of the same group, and of different ones, where groups are public."""
+
+    named = "share of edges within groups"
+    asked = "which share of the edges is within groups"
 
     same: HonestCount
     different: HonestCount

@@ -8,7 +8,7 @@ from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
 from deniable.graphs.ownership import Circle
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 
 def estimate_edges(graph: Graph, epsilon: float, coins: Coins | None = None) -> HonestCount:

@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.graphs import noise
 from deniable.graphs.budget import DEGREES, Split
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 RESPONSES = np.arange(20, 80, 2) / 100
 WIDENINGS = np.arange(10, 65, 5) / 100

@@ -38,7 +38,7 @@ from deniable.graphs.plan import DEGREES, Plan, Tier, planned
 from deniable.graphs.standing import ABSENT, ALONE, Answers, Standing, gathered, plain_answers, shuffled
 from deniable.graphs.triangle_survey import noisy_counts, triangles_found
 from deniable.mechanisms.sparse.index_law import checked_alpha
-from deniable.mechanisms.sparse.sparsity import RARE, NoisyCount
+from deniable.mechanisms.sparse.noisy_count import RARE, NoisyCount
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.proofs import proves
 
@@ -135,6 +135,17 @@ class Friends(Mechanism[Mapping[str, object], Friendships]):
         if few not in self._kept:
             self._kept[few] = self._answers.download(self.lists, people)
         return self._kept[few]
+
+    def code_terms(self) -> Mapping[str, object]:
+        """The chunks and the code of lists, which are worked out in floating-point numbers: a browser receives them.
+
+        ceil((noisy + margin) / load) chunks, at least `least`; `weights` are those of the arithmetic code.
+        """
+        if self.round == 1:
+            return {}
+        lists, noise = self.plan.lists, self.noisy_count
+        least = math.ceil(lists.coordinate.epsilon / noise.epsilon)
+        return {"least": least, "load": lists.load, "margin": round(2 / noise.epsilon), "weights": list(lists.weights)}
 
     # Reports
 

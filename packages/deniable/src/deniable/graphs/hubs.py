@@ -7,14 +7,12 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Floats, Ints
 from deniable.core import Coins
-from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
-from deniable.graphs.lists import CircleLists
 from deniable.graphs.outlook import largest_answer
 from deniable.graphs.ownership import Circle
-from deniable.graphs.response import BLOCK, MOST_VERTICES, CompressedLists, NoisyGraph, plain_response, transposed
+from deniable.graphs.response import BLOCK, NoisyGraph, plain_response, transposed
 from deniable.kernels import column_sums
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,17 @@ class Download:
 
     def step(self, place: int) -> float:
         """By how much one edge can change the local sensitivity: by one answer."""
-        return largest_answer(self.between if place < self.hubs else self.other)
+        return step(place, self.hubs, self.between, self.other)
+
+
+def step(place: int, hubs: int, between: CoordinateResponse, other: CoordinateResponse) -> float:
+    """By how much one edge can change the local sensitivity of the person at a place: by one answer."""
+    return largest_answer(between) if place < hubs else widest(between, other)
+
+
+def widest(between: CoordinateResponse, other: CoordinateResponse) -> float:
+    """The largest size of any unbiased answer."""
+    return max(largest_answer(between), largest_answer(other))
 
 
 def unbiased(ones: Floats | Ints, answers: int, response: CoordinateResponse) -> Floats:
@@ -67,31 +75,7 @@ def unbiased(ones: Floats | Ints, answers: int, response: CoordinateResponse) ->
     return np.asarray((ones - q * answers) / (1 - 2 * q))
 
 
-def answered(
-    graph: Graph, rank: Ints, noisy: Ints, hubs: int, between_epsilon: float, lists: CompressedLists, coins: Coins
-) -> Download:
-    """Everybody's report of the first round. `rank` is each person's public place, the first `hubs` places are the hubs'.
-
-    Each person reports the list of the others for whom they answer, except that hubs report about hubs in plain.
-    """
-    circle, size, bits = Circle(graph.vertices), graph.vertices, 0
-    if size > MOST_VERTICES:
-        raise InvalidParameter(f"At most {MOST_VERTICES:,} vertices can be handled at a time. Use a part of the graph.")
-    packed = np.zeros((size, (size + 63) // 64 * 8), np.uint8)
-    if hubs < size:
-        owner, other, place = circle.owned(graph)
-        listed = (rank[owner] >= hubs) | (rank[other] >= hubs)
-        rows, bits = _compressed(circle, owner[listed], place[listed], noisy, lists, coins)
-        put_in_order(packed, rows, circle, rank)
-    if hubs:
-        plain = _plain(graph, rank, hubs, between_epsilon, coins)
-        put_into(packed, plain.both_ways.view(np.uint8), hubs)
-        bits += plain.bits
-    between = CoordinateResponse.of(between_epsilon)
-    return Download(packed.view(np.uint64), hubs, between, lists.coordinate, bits)
-
-
-def _plain(graph: Graph, rank: Ints, hubs: int, epsilon: float, coins: Coins) -> NoisyGraph:
+def plain_between(graph: Graph, rank: Ints, hubs: int, epsilon: float, coins: Coins) -> NoisyGraph:
     """The answers about all pairs of hubs."""
     pairs = np.stack([rank[graph.owners], rank[graph.lower]], axis=1)
     return plain_response(Graph.of(pairs[(pairs < hubs).all(axis=1)], hubs), epsilon, coins)
@@ -104,19 +88,6 @@ def put_into(packed: Bytes, answers: Bytes, hubs: int) -> None:
     if rest:
         mask = np.uint8((1 << rest) - 1)
         packed[:hubs, whole] = (packed[:hubs, whole] & ~mask) | (answers[:, whole] & mask)
-
-
-def _compressed(
-    circle: Circle, owner: Ints, place: Ints, noisy: Ints, lists: CompressedLists, coins: Coins
-) -> tuple[Bytes, int]:
-    """The answers of all lists, in rows of bits by the owners' own places, and what they take."""
-    code = CircleLists(circle, lists, noisy, coins.public(1 << 62, circle.people).astype(np.uint64))
-    sent = np.flatnonzero(code.chunks)
-    if not sent.size:
-        return code.rows(sent, np.empty(0, np.int64)), 0
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=circle.people)[sent])])
-    labels = code.labels(sent, offsets, place, coins)
-    return code.rows(sent, labels), code.bits(sent, labels)
 
 
 def put_in_order(packed: Bytes, rows: Bytes, circle: Circle, rank: Ints) -> None:

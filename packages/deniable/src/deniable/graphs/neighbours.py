@@ -13,7 +13,7 @@ from deniable.graphs.honest import HonestCount
 from deniable.graphs.outlook import largest_answer
 from deniable.mechanisms.sparse.common import common_with
 from deniable.mechanisms.sparse.compressed import Compressed
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 COUNTED = 0.2  # the share of the first person's budget for a noisy length of their list, from which the error is known
 
@@ -48,8 +48,8 @@ def common_neighbours(
     The count is the sum over v in the list of `first` of the unbiased answers for v, plus Laplace noise of scale (1 - q) /
     ((1 - 2 q) eps2): one neighbour more or less moves it by at most that. Its variance grows with the length of that list,
     which is private: `first` reports it with noise for a fifth of the budget, and the standard error is worked out from
-    there; it is too large where the list is nearly empty. Each of the two spends epsilon on each entry of their own list;
-    the edge between the two of them, if there is one, is in both lists.
+    there, as for an empty list where the noisy length is below none. Each of the two spends epsilon on each entry of their
+    own list; the edge between the two of them, if there is one, is in both lists.
     """
     for vertex in (first, second):
         if not 0 <= vertex < graph.vertices:
@@ -66,9 +66,10 @@ def common_neighbours(
     answers[own] = mechanism.value(report, mine)[0]
     sum_of_answers, _ = common_with(own, answers, mechanism.coordinate)
     length = NoisyCount(COUNTED * epsilon)
-    noisy = length.likely(len(mine) + int(length.noise(1, coins)[0]))
+    noisy = len(mine) + int(length.noise(1, coins)[0])
+    long = length.likely(noisy) if noisy >= 0 else 0.0
     scale = largest_answer(mechanism.coordinate) / (epsilon - length.epsilon)
     reported = noise.rounded(np.array([sum_of_answers]) + noise.laplace(np.array([scale]), coins))
-    variance = min(noisy, graph.vertices) * mechanism.coordinate.noise + 2 * scale**2
+    variance = min(long, graph.vertices) * mechanism.coordinate.noise + 2 * scale**2
     most = max(graph.vertices - 2, 0)
     return CommonNeighbours(float(reported[0]), variance**0.5, most, "common neighbours", int(mechanism.bits(report)[0]))

@@ -5,29 +5,23 @@ Everything here is worked out from what the collector has seen, so that it costs
 
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
+from deniable.graphs.null_model import NullModel, Shared
 from deniable.graphs.smooth_noise import SmoothNoise
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
+GROUPS = 64  # of people, in the order
+HALVES = np.polynomial.hermite_e.hermegauss(5)[0], np.polynomial.hermite_e.hermegauss(5)[1] / math.sqrt(2 * math.pi)
 ROUNDS = 1000  # of expectation and maximisation
+ALL = 1 << 17  # people who may all work out by how much one edge can change their count; of more, the first half of these
+FEW, MANY = 16, 1 << 12  # neighbours that are few among more than so many people
 EULER = 0.5615  # e^-(Euler's constant): where the mean of the largest of many lies
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What is expected of the pairs of people above a third: the sum of c^2 by the lower one of each pair, and triangles.
-
-    c is how many people below are joined to both.
-    """
-
-    squares: Floats
-    triangles: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,38 +38,58 @@ class Outlook:
 
     @cached_property
     def _grid(self) -> Ints:
-        most = max(int(self.noisy.max()), 1)
-        fine = min(most, 40)
-        return np.unique(np.concatenate([np.arange(fine + 1), np.geomspace(fine, most, 160).round().astype(np.int64)]))
+        """Degrees that people may have."""
+        most = min(max(2 * int(self.noisy.max()), 1), max(self.people - 1, 1))
+        fine = min(most, 30)
+        return np.unique(np.concatenate([np.arange(fine + 1), np.geomspace(fine, most, 60).round().astype(np.int64)]))
 
     @cached_property
     def _posterior(self) -> tuple[Ints, Ints, Floats]:
-        """Different noisy numbers, largest first, how often each comes up, and the chances of the true ones on a grid.
+        """Different noisy numbers, largest first, how often each comes up, and the chances of the degrees on a grid.
 
-        The spread of the true numbers is the likeliest one (Richardson 1972; Lucy 1974), with the mean that was reported.
+        Somebody with d neighbours owns half of them, give or take sqrt(d) / 2. The spread of the degrees is the likeliest
+        one (Richardson 1972; Lucy 1974), with the mean that was reported.
         """
         values, often = np.unique(self.noisy, return_counts=True)
         values, often = values[::-1], often[::-1]
-        apart = np.abs(values[:, None] - self._grid[None, :]).astype(np.float64)
-        likely = np.exp(-math.log(self.noisy_count.odds) * apart)
-        likely /= likely.max(axis=1, keepdims=True)
+        likely = np.zeros((len(values), len(self._grid)))
+        for at, weight in zip(*HALVES, strict=True):
+            owned = np.clip((self._grid + at * np.sqrt(self._grid)) / 2, 0, self._grid)
+            apart = np.abs(values[:, None] - owned[None, :])
+            likely += weight * np.exp(-math.log(self.noisy_count.odds) * (apart - apart.min(axis=1, keepdims=True)))
         spread = np.full(len(self._grid), 1 / len(self._grid))
         for _ in range(ROUNDS):
             spread *= often / (likely @ spread) @ likely / self.people
         found, doubt = float(self._grid @ spread), self.noisy_count.deviation / math.sqrt(self.people)
-        mean = max(float(self.noisy.mean()) - doubt / 2, 0.0)
+        mean = max(2 * float(self.noisy.mean()) - doubt, 0.0)
         if mean < found:  # numbers below none are impossible, so that the likeliest ones are too large where most are none
             spread *= mean / found
             spread[0] += 1 - mean / found
         joint = likely * spread
-        return values, often, joint / joint.sum(axis=1, keepdims=True)
+        return values, often, self._room_for_all(often, joint / joint.sum(axis=1, keepdims=True))
+
+    def _room_for_all(self, often: Ints, chances: Floats) -> Floats:
+        """The chances, such that the edges of the first people can end at all others (Erdos and Gallai 1960).
+
+        If the others have too few, some of them are taken to be joined to all of the first.
+        """
+        means, last = chances @ self._grid, np.cumsum(often)
+        lacking = 2 * np.cumsum(often * means) - last * (last - 1.0) - float(often @ means)
+        first = int(np.argmax(lacking))
+        ends, others = int(last[first]), self.people - int(last[first])
+        if lacking[first] <= 0 or not others:
+            return chances
+        share = min(float(lacking[first]) / (others * ends), 1.0)
+        joined = np.zeros(len(self._grid))
+        joined[min(int(np.searchsorted(self._grid, ends)), len(joined) - 1)] = 1.0
+        rest = np.arange(len(often)) > first
+        return np.where(rest[:, None], (1 - share) * chances + share * joined, chances)
 
     @cached_property
     def moments(self) -> Floats:
         """Three rows: the mean degree of each person, its square and its cube."""
         _, often, chances = self._posterior
-        degrees = np.minimum(2.0 * self._grid, self.people - 1)
-        powers = np.stack([chances @ degrees**power for power in (1, 2, 3)])
+        powers = np.stack([chances @ self._grid.astype(np.float64) ** power for power in (1, 2, 3)])
         return np.repeat(powers, often, axis=1)
 
     @cached_property
@@ -84,16 +98,21 @@ class Outlook:
         return max(float(self.moments[0].sum()), 1.0)
 
     @cached_property
+    def _null(self) -> tuple[NullModel, Ints]:
+        """The degrees of groups of people who follow each other in the order, the first ones small; how many are in each."""
+        _, often, chances = self._posterior
+        last = np.cumsum(often)
+        group = np.searchsorted(np.geomspace(1, self.people, GROUPS), last)
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        sums = np.add.reduceat(often[:, None] * chances, starts, axis=0)
+        return NullModel(self._grid.astype(np.float64), sums), np.add.reduceat(often, starts)
+
+    @cached_property
     def shared(self) -> Shared:
-        """As in a graph with these degrees and no other structure (Chung and Lu 2002)."""
-        first, second, _ = self.moments
-        above, above_squares = np.cumsum(first) - first, np.cumsum(second) - second
-        each = (second.sum() - np.cumsum(second)) / self.ends**2  # times both degrees: how many below are joined to both
-        full = np.searchsorted(-first, -1 / np.maximum(each, 1e-300))  # with so many it would be more than all of one's own
-        full = np.minimum(full, np.arange(self.people))
-        some = above_squares - np.concatenate([[0.0], np.cumsum(second)])[full]
-        squares = second * (full + each**2 * some) + first * each * above
-        return Shared(squares, float((second * each * above_squares).sum()) / self.ends)
+        """As in a graph with these degrees and no other structure, person by person."""
+        model, sizes = self._null
+        found = model.shared
+        return Shared(np.repeat(found.squares / sizes, sizes), found.triangles)
 
     def shared_given(self, triangles: float) -> Floats:
         """The same for a graph with so many triangles, where they are more than the degrees explain.
@@ -115,8 +134,17 @@ class Outlook:
             return 2 * plain
         return np.asarray(plain + dense * third / max(float(third.sum()), 1e-300))
 
+    def closed(self, triangles: float) -> float:
+        """About the largest share of somebody's neighbours that one of them is joined to, in a graph with so many triangles.
+
+        It is the root of the share of pairs of neighbours that are joined: between that share, where it is the same for all,
+        and one, where a part of the people is joined to all of their part and the others to nobody.
+        """
+        first, second, _ = self.moments
+        return math.sqrt(min(max(6 * triangles / max(float((second - first).sum()), 1.0), 0.0), 1.0))
+
     def counting(self, answer: CoordinateResponse, start: int, stop: int, closed: float) -> "Counting":
-        """What people start..stop - 1 will find when they count; `closed` of their pairs of neighbours are joined."""
+        """What people start..stop - 1 will find when they count; `closed` of their neighbours are joined to one of these."""
         _, often, chances = self._posterior
         last = np.cumsum(often)
         first = np.maximum(last - often, start)
@@ -125,9 +153,10 @@ class Outlook:
         place = ((first + np.minimum(last, stop)) // 2)[kept]
         means = self.moments[0]
         higher = (np.cumsum(means) - means)[place] / self.ends  # the share of a person's neighbours above them
-        degrees = np.minimum(2.0 * self._grid, self.people - 1)[None, :] * higher[:, None]
+        degrees = self._grid[None, :] * higher[:, None]
         degrees = np.minimum(degrees, np.maximum(place - 1, 0)[:, None])  # nobody answers for themselves
         local = self._largest_sums(degrees, place, answer, closed)
+        local = np.maximum(local, largest_answer(answer) * taken_as_largest(degrees, place[:, None], self.people))
         return Counting(inside[kept][:, None] * chances[kept], local, largest_answer(answer))
 
     def _largest_sums(self, degrees: Floats, places: Ints, answer: CoordinateResponse, closed: float) -> Floats:
@@ -135,13 +164,14 @@ class Outlook:
 
         The first ones are joined to many by themselves, neighbours to each other, and all others by the noise alone.
         """
-        deviation = np.sqrt(answer.noise * degrees)
-        best = closed * degrees + expected_largest(degrees) * deviation
-        typical = self.moments[1].sum() / self.ends  # the degree at the end of an edge
-        for number in np.unique(np.geomspace(1, self.people, 14).round().astype(np.int64)).tolist():
-            reach = min(self.moments[0][number - 1] * typical / self.ends, 1.0)
-            most = np.minimum(number, np.maximum(places, 1))[:, None]
-            best = np.maximum(best, reach * degrees + expected_largest(most) * deviation)
+        sums, (model, sizes) = LargestSums.of(answer, degrees), self._null
+        best = closed * degrees + sums.among(np.maximum(degrees.max(axis=1, initial=1.0), 1.0))
+        group = np.searchsorted(np.cumsum(sizes), places, side="right")
+        for number in np.unique(np.geomspace(1, self.people, 8).round().astype(np.int64)).tolist():
+            at = np.interp(self.moments[0][number - 1], self._grid, np.arange(len(self._grid)))
+            low, high = model.reach[group, int(at)], model.reach[group, math.ceil(at)]
+            reach = low + (at - int(at)) * (high - low)
+            best = np.maximum(best, reach[:, None] * degrees + sums.among(np.minimum(number, np.maximum(places, 1))))
         return np.asarray(np.minimum(best, largest_answer(answer) * degrees))
 
 
@@ -158,6 +188,24 @@ class Counting:
         return float((self.often * (law.deviation * law.sensitivities(self.local, self.step)) ** 2).sum())
 
 
+def exact_places(people: int) -> int:
+    """How many people, the first in the order, may work out by how much one edge can change their count."""
+    return people if people <= ALL else ALL // 2
+
+
+def few_neighbours(people: int) -> int:
+    """Up to how many neighbours nobody works it out: among so many people somebody's answers are nearly all ones."""
+    return FEW if people > MANY else 0
+
+
+def taken_as_largest(degrees: Floats | Ints, places: Ints, people: int) -> Floats:
+    """As how many answers of the largest size an edge counts at least, for people at these places with so many neighbours.
+
+    One neighbour more or less changes it by one at most, and so does the larger of it and a sum of answers.
+    """
+    return np.where(places < exact_places(people), np.minimum(degrees, few_neighbours(people)), degrees)
+
+
 def largest_answer(answer: CoordinateResponse) -> float:
     """The largest size of one unbiased answer: (1 - q) / (1 - 2 q)."""
     return float((1 - answer.q) / (1 - 2 * answer.q))
@@ -172,3 +220,48 @@ def _largest_table() -> tuple[Floats, Floats]:
 def expected_largest(counts: Floats | Ints) -> Floats:
     """About the mean of the largest size of so many standard normal numbers."""
     return np.interp(np.log(np.maximum(counts, 1.0)), *_largest_table())
+
+
+SHORT, LOGS = 64, np.linspace(0, math.log(1e7), 33)  # sums that are not taken as normal, and numbers of them
+
+
+@lru_cache(maxsize=64)
+def _short_sums(answer: CoordinateResponse) -> Floats:
+    """The mean of the largest size of e^LOGS sums of 0 to SHORT unbiased answers about pairs that are not joined."""
+    q, out, law = float(answer.q), np.zeros((SHORT + 1, len(LOGS))), np.ones(1)
+    for size in range(1, SHORT + 1):
+        law = np.convolve(law, [1 - q, q])
+        sums = np.abs((np.arange(size + 1) - q * size) / (1 - 2 * q))
+        order = np.argsort(sums)
+        until = np.minimum(np.cumsum(law[order]), 1.0)[:, None] ** np.exp(LOGS)[None, :]
+        out[size] = sums[order] @ np.diff(until, axis=0, prepend=0.0)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class LargestSums:
+    """Sums of unbiased answers about pairs that are not joined: the largest of many, for a matrix of numbers of answers."""
+
+    table: Floats
+    row: Ints
+    down: Floats
+    short: Bools
+    deviation: Floats
+
+    @classmethod
+    def of(cls, answer: CoordinateResponse, sizes: Floats) -> "LargestSums":
+        """Of so many answers each."""
+        at = np.minimum(sizes, SHORT - 1e-9)
+        row = at.astype(np.int64)
+        return cls(_short_sums(answer), row, at - row, sizes < SHORT, np.sqrt(answer.noise * sizes))
+
+    def among(self, counts: Floats | Ints) -> Floats:
+        """About the mean of the largest size among so many sums, a number for each row of the matrix."""
+        column = np.interp(np.log(np.maximum(counts, 1.0)), LOGS, np.arange(len(LOGS)))
+        left = np.minimum(column.astype(np.int64), len(LOGS) - 2)
+        right = column - left
+        table = (1 - right) * self.table[:, left] + right * self.table[:, left + 1]
+        place = np.arange(len(self.row))[:, None]
+        upper = table[self.row, place]
+        near = upper + self.down * (table[self.row + 1, place] - upper)
+        return np.where(self.short, near, expected_largest(counts)[:, None] * self.deviation)

@@ -38,7 +38,13 @@ class Circle:
     def owned(self, graph: Graph) -> tuple[Ints, Ints, Ints]:
         """All owned edges in order: their owners, the others' numbers, and the places in the owners' lists."""
         owner = self.owners(graph.owners, graph.lower)
-        other = np.where(owner == graph.owners, graph.lower, graph.owners)
-        place = self.places(owner, other)
-        order = np.lexsort((place, owner))
-        return owner[order], other[order], place[order]
+        place = self.places(owner, np.where(owner == graph.owners, graph.lower, graph.owners))
+        owner *= self.people
+        owner += place
+        owner.sort()
+        owner, place = np.divmod(owner, self.people)
+        return owner, (owner + place + 1) % self.people, place
+
+    def numbers(self, graph: Graph) -> Ints:
+        """How many edges each person owns."""
+        return np.bincount(self.owners(graph.owners, graph.lower), minlength=self.people)

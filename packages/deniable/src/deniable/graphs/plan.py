@@ -10,14 +10,14 @@ from deniable.graphs.outlook import Outlook
 from deniable.graphs.response import CompressedLists
 from deniable.graphs.smooth_noise import SmoothNoise
 from deniable.mechanisms.sparse import codes
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import checked_alpha
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 DEGREES = 0.08
 SHARES = np.arange(20, 86, 5) / 100  # of what is left after the degrees, for the response
 TAILS = (4.2, 5.0, 6.0, 8.0, 11.0, 16.0, 24.0)
-FEWEST_BITS = 60_000  # for the pairs of hubs, times epsilon where it is above 1
+FEWEST_BITS = 60_000  # for the pairs of hubs, times the square of epsilon where it is above 1
 PLAIN_PART = 0.6  # of the bits of the compressed lists, for the pairs of hubs
 
 
@@ -68,8 +68,7 @@ class Plan:
     def variance(self, outlook: Outlook, triangles: float | None = None) -> float:
         """The variance of the count, foreseen; with the triangles that were found, or else as the degrees have it."""
         count = outlook.shared.triangles if triangles is None else triangles
-        squares, pairs = outlook.shared_given(count), max(outlook.shared.squares.sum(), 1.0)
-        closed = min(max(count / pairs, 0.0), 1.0)
+        squares, closed = outlook.shared_given(count), outlook.closed(count)
         inner, hubs, size = self.lists.coordinate, self.hubs, outlook.people
         return float(
             self.plain.noise * squares[:hubs].sum()
@@ -94,7 +93,7 @@ def planned(outlook: Outlook, epsilon: float, alpha: float, degrees: float, hubs
     left = epsilon - degrees
     checked_alpha(alpha)
     squares, size = outlook.shared.squares, outlook.people
-    ends = outlook.shared.triangles / max(squares.sum(), 1.0)
+    closed = outlook.closed(outlook.shared.triangles)
 
     def best(compressed: bool, start: int, stop: int) -> Tier:
         found, least = Tier(left / 2, left / 2, 8.0), math.inf
@@ -102,7 +101,7 @@ def planned(outlook: Outlook, epsilon: float, alpha: float, degrees: float, hubs
             response = share * left
             answer = CoordinateResponse.quantised(response / (2 * alpha) if compressed else response)
             first = answer.noise * float(squares[start:stop].sum())
-            counting = outlook.counting(answer, start, stop, min(ends, 1.0))
+            counting = outlook.counting(answer, start, stop, closed)
             for tail in TAILS:
                 tier = Tier(response, left - response, tail)
                 variance = first + counting.variance(tier.noise)
@@ -116,7 +115,7 @@ def planned(outlook: Outlook, epsilon: float, alpha: float, degrees: float, hubs
 
 def _hubs_with_room(outlook: Outlook, response: float, alpha: float, epsilon: float) -> int:
     """As many that their plain answers take no more than a part of what everybody's compressed lists take."""
-    room, size = FEWEST_BITS * max(epsilon, 1.0), outlook.people
+    room, size = FEWEST_BITS * max(epsilon, 1.0) ** 2, outlook.people
     if size**2 / 2 > room:
         lists = CompressedLists(response, alpha, outlook.noisy_count)
         chunks = lists.wanted(outlook.noisy, np.full(size, size // 2))

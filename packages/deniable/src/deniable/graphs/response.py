@@ -14,10 +14,10 @@ from deniable.graphs.graph import Graph
 from deniable.kernels import coder, draws
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.chunks import best_load, first_place
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.encoder import labels_for
 from deniable.mechanisms.sparse.index_law import mixed_index_law
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 MOST_VERTICES = 1 << 17  # the matrix of all pairs must fit into memory
 BLOCK = 1 << 10

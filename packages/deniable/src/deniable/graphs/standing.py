@@ -23,7 +23,7 @@ from deniable.graphs.response import MOST_VERTICES, NoisyGraph
 from deniable.graphs.triangle_survey import ranks
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.label_code import LabelCode
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 ABSENT = -(1 << 31)  # in place of the noisy number of somebody who did not report one
 ALONE = 64  # people at a time for whom single rows of the download are worked out; for more, the whole matrix is

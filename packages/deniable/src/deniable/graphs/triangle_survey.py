@@ -5,7 +5,7 @@ downloads all of them, and reports a noisy count of the triangles whose other tw
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,15 @@ from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.graphs import noise
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
-from deniable.graphs.hubs import Download, answered
+from deniable.graphs.hubs import Download, step
+from deniable.graphs.listed import answered
 from deniable.graphs.outlook import Outlook
 from deniable.graphs.ownership import Circle
+from deniable.graphs.passes import seen
 from deniable.graphs.plan import DEGREES, Plan, planned
+from deniable.graphs.running import Progress, Run, in_turn
 from deniable.mechanisms.sparse.index_law import checked_alpha
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,22 @@ class TriangleEstimate(HonestCount):
 
 
 def estimate_triangles(
-    graph: Graph, epsilon: float, alpha: float = 1.5, hubs: int | None = None, coins: Coins | None = None
+    graph: Graph,
+    epsilon: float,
+    alpha: float = 1.5,
+    hubs: int | None = None,
+    coins: Coins | None = None,
+    *,
+    run: Run = in_turn,
+    progress: Callable[[float], None] | None = None,
 ) -> TriangleEstimate:
     """Simulate all rounds on a graph: epsilon bounds what is learnt about any one edge (edge local privacy).
 
     Answers about pairs of the first `hubs` people in the order are sent in plain, all others compressed with `alpha`; by
     default as many are hubs as fit into a part of the download. The standard error is worked out from the reports.
+
+    `run` does the work, by default in this process: `deniable.aggregate.graphs.count_triangles` has engines. `progress` is
+    called with the share that is done.
 
     >>> from deniable.core.coins import SeededCoins
     >>> friends = Graph.of([(i, j) for i in range(60) for j in range(i)])
@@ -47,17 +60,21 @@ def estimate_triangles(
     """
     checked_epsilon(epsilon)
     checked_alpha(alpha)
-    coins = checked_coins(coins)
+    coins, meter = checked_coins(coins), Progress(progress)
     graph = graph.renumbered(np.argsort(coins.public(1 << 62, graph.vertices), kind="stable"))  # a public circle
     size, degrees = graph.vertices, NoisyCount(DEGREES * epsilon)
-    noisy = np.bincount(Circle(size).owned(graph)[0], minlength=size) + degrees.noise(size, coins)
+    noisy = Circle(size).numbers(graph) + degrees.noise(size, coins)
     rank = ranks(noisy)
     outlook = Outlook(np.sort(noisy)[::-1], degrees)
     plan = planned(outlook, epsilon, alpha, degrees.epsilon, hubs)
-    download = answered(graph, rank, noisy, plan.hubs, plan.between.response, plan.lists, coins)
-    raw = float(count_reports(graph.renumbered(rank), download, plan, coins).sum())
-    found = triangles_found(raw, plan, outlook, size)
-    return TriangleEstimate(raw, found.standard_error, found.most, found.what, download.bits, plan)
+    listed = answered(graph, rank, noisy, plan.hubs, plan.between.response, plan.lists, coins, run, meter)
+    ordered = graph.renumbered(rank)
+    del graph
+    found = seen(ordered, listed, run, meter)
+    raw = float(with_noise(np.arange(size), found.counts(ordered, listed), found.local, plan, coins).sum())
+    count = triangles_found(raw, plan, outlook, size)
+    meter.add(1.0)
+    return TriangleEstimate(raw, count.standard_error, count.most, count.what, listed.bits, plan)
 
 
 def ranks(noisy: Ints) -> Ints:
@@ -67,23 +84,23 @@ def ranks(noisy: Ints) -> Ints:
     return out
 
 
-def count_reports(ordered: Graph, download: Download, plan: Plan, coins: Coins) -> Floats:
-    """What each person reports in the last round, in the order; each needs the download and their own list alone."""
-    places = np.arange(ordered.vertices)
-    return noisy_counts(places, [ordered.below(place) for place in places.tolist()], download, plan, coins)
-
-
 def noisy_counts(places: Ints, above: Sequence[Ints], download: Download, plan: Plan, coins: Coins) -> Floats:
     """What the people at these places of the order report, who have these neighbours above them, in whole 1/64."""
     counts, local = np.zeros(len(places)), np.zeros(len(places))
     for number, (place, mine) in enumerate(zip(places.tolist(), above, strict=True)):
         if len(mine):
             counts[number], local[number] = download.count(place, mine)
+    return with_noise(places, counts, local, plan, coins)
+
+
+def with_noise(places: Ints, counts: Floats, local: Floats, plan: Plan, coins: Coins) -> Floats:
+    """These counts as they are reported: with noise for their local sensitivities, in whole 1/64."""
+    out = counts.copy()
     for tier, chosen in ((plan.between, places < plan.hubs), (plan.other, places >= plan.hubs)):
         if chosen.any():
-            scales = tier.noise.sensitivities(local[chosen], download.step(int(places[chosen][0])))
-            counts[chosen] += tier.noise.draw(scales, coins)
-    return noise.rounded(counts)
+            one = step(int(places[chosen][0]), plan.hubs, plan.plain, plan.lists.coordinate)
+            out[chosen] += tier.noise.draw(tier.noise.sensitivities(local[chosen], one), coins)
+    return noise.rounded(out)
 
 
 def triangles_found(raw: float, plan: Plan, outlook: Outlook, people: int) -> HonestCount:

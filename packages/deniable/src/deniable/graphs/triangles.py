@@ -19,9 +19,9 @@ from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
 from deniable.graphs.outlook import largest_answer
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import checked_alpha
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
 Method = Literal["compressed", "plain"]
 Second = Literal["smooth", "laplace"]

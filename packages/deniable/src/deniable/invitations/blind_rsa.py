@@ -140,6 +140,10 @@ class PrivateKey:
         own = numbers.public_numbers.n, numbers.p, numbers.q, numbers.dmp1, numbers.dmq1, numbers.iqmp
         return tuple(mpz(number) for number in own)
 
+    def prepare(self) -> None:
+        """Read and check the key now: it takes a fifth of a second, and whoever is the first to need it would wait."""
+        _ = self._crt, self.public.size
+
     def blind_sign(self, blinded: bytes) -> bytes:
         """The blind signature (RFC 9474, 4.3); refuses numbers that no honest device sends.
 

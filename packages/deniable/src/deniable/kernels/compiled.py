@@ -1,5 +1,7 @@
 """The inner loops, compiled by numba; each gives exactly what its twin in plain.py gives."""
 
+from functools import cache
+
 import numpy as np
 from numba import njit
 
@@ -8,14 +10,23 @@ from deniable.kernels.plain import AnyWords
 
 ZERO, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
+TOGETHER = 256  # words that are compared together
 ROWS = 1 << 11  # followed together: their columns stay in the innermost cache, and their counts fit into 16 bits
 
 
-def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
-    smaller, equal = np.empty(planes.shape[1], np.uint64), np.empty(planes.shape[1], np.uint64)
-    wanted = np.array([ALL if digit >> (7 - level) & 1 else 0 for level in range(8)], np.uint64)
-    _compare_planes(planes, wanted, smaller, equal)
-    return smaller, equal
+def toss_lanes(planes: Words, digit: int, used: int) -> tuple[Words, Ints]:
+    words = planes.shape[1]
+    smaller, tied = np.empty(words, np.uint64), np.empty(words // 2 + 64, np.int64)  # one lane of 256 is tied
+    count = _toss_lanes(planes, _wanted(digit), used, smaller, tied)
+    if count > len(tied):
+        tied = np.empty(count, np.int64)
+        _toss_lanes(planes, _wanted(digit), used, smaller, tied)
+    return smaller, tied[:count]
+
+
+@cache
+def _wanted(digit: int) -> Words:
+    return np.array([ALL if digit >> (7 - level) & 1 else 0 for level in range(8)], np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -26,54 +37,61 @@ def compare_digit(word, digit, less, same):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _compare_planes(planes, wanted, smaller, equal):  # type: ignore[no-untyped-def]
+def _toss_lanes(planes, wanted, used, smaller, tied):  # type: ignore[no-untyped-def]
     # Written out, because LLVM vectorises straight code over words and not a loop over planes.
     p0, p1, p2, p3 = planes[0], planes[1], planes[2], planes[3]
     p4, p5, p6, p7 = planes[4], planes[5], planes[6], planes[7]
     w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
     w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
-    for i in range(smaller.shape[0]):
-        less, same = compare_digit(p0[i], w0, ZERO, ALL)
-        less, same = compare_digit(p1[i], w1, less, same)
-        less, same = compare_digit(p2[i], w2, less, same)
-        less, same = compare_digit(p3[i], w3, less, same)
-        less, same = compare_digit(p4[i], w4, less, same)
-        less, same = compare_digit(p5[i], w5, less, same)
-        less, same = compare_digit(p6[i], w6, less, same)
-        less, same = compare_digit(p7[i], w7, less, same)
-        smaller[i] = less
-        equal[i] = same
-
-
-def set_positions(lanes: Words) -> Ints:
-    positions = np.empty(int(np.bitwise_count(lanes).sum()), np.int64)
-    _set_positions(lanes, positions)
-    return positions
+    equal = np.empty(TOGETHER, np.uint64)
+    found = 0
+    for start in range(0, smaller.shape[0], TOGETHER):
+        many = min(TOGETHER, smaller.shape[0] - start)
+        for j in range(many):
+            i = start + j
+            less, same = compare_digit(p0[i], w0, ZERO, ALL)
+            less, same = compare_digit(p1[i], w1, less, same)
+            less, same = compare_digit(p2[i], w2, less, same)
+            less, same = compare_digit(p3[i], w3, less, same)
+            less, same = compare_digit(p4[i], w4, less, same)
+            less, same = compare_digit(p5[i], w5, less, same)
+            less, same = compare_digit(p6[i], w6, less, same)
+            less, same = compare_digit(p7[i], w7, less, same)
+            smaller[i] = less
+            equal[j] = same
+        if used == 0:
+            continue
+        if (start + many) * 64 > used:  # lanes that only fill up the last word are not tossed further
+            equal[many - 1] &= ALL >> np.uint64((start + many) * 64 - used)
+        for j in range(many):
+            if equal[j]:
+                found = _positions(equal[j], (start + j) * 64, tied, found)
+    return found
 
 
 @njit(cache=True, nogil=True)
-def _set_positions(lanes, positions):  # type: ignore[no-untyped-def]
-    found = 0
-    for i in range(lanes.shape[0]):
-        rest = lanes[i]
-        while rest:
-            lowest = rest & (~rest + np.uint64(1))
-            lane = 0
-            if lowest & np.uint64(0xFFFFFFFF00000000):
-                lane += 32
-            if lowest & np.uint64(0xFFFF0000FFFF0000):
-                lane += 16
-            if lowest & np.uint64(0xFF00FF00FF00FF00):
-                lane += 8
-            if lowest & np.uint64(0xF0F0F0F0F0F0F0F0):
-                lane += 4
-            if lowest & np.uint64(0xCCCCCCCCCCCCCCCC):
-                lane += 2
-            if lowest & np.uint64(0xAAAAAAAAAAAAAAAA):
-                lane += 1
-            positions[found] = i * 64 + lane
-            found += 1
-            rest ^= lowest
+def _positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
+    """Write where the bits that are one lie, as far as there is room; how many there are so far."""
+    while rest:
+        lowest = rest & (~rest + np.uint64(1))
+        lane = first
+        if lowest & np.uint64(0xFFFFFFFF00000000):
+            lane += 32
+        if lowest & np.uint64(0xFFFF0000FFFF0000):
+            lane += 16
+        if lowest & np.uint64(0xFF00FF00FF00FF00):
+            lane += 8
+        if lowest & np.uint64(0xF0F0F0F0F0F0F0F0):
+            lane += 4
+        if lowest & np.uint64(0xCCCCCCCCCCCCCCCC):
+            lane += 2
+        if lowest & np.uint64(0xAAAAAAAAAAAAAAAA):
+            lane += 1
+        if found < positions.shape[0]:
+            positions[found] = lane
+        found += 1
+        rest ^= lowest
+    return found
 
 
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:

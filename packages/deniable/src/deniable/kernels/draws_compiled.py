@@ -106,37 +106,44 @@ def draw_rows(
 
 @njit(cache=True, nogil=True)
 def _draw_rows(rows, row, first, last, chunk, label, key, digits, less, equal):  # type: ignore[no-untyped-def]
-    d0, d1, d2, d3 = digits[0], digits[1], digits[2], digits[3]
-    d4, d5, d6, d7 = digits[4], digits[5], digits[6], digits[7]
     for c in range(row.shape[0]):
         if first[c] >= last[c]:
             continue
-        start, stop = np.uint64(first[c]) >> FIVE, np.uint64(last[c] - 1) >> FIVE
-        count = np.int64(stop - start) + 1
-        c1, c2, c3 = chunk[c] & MASK, label[c] & MASK, label[c] >> HALF
-        k0, k1 = key[c] & MASK, key[c] >> HALF
-        for i in range(count):  # the first eight digits: most lanes are settled then
-            counter = (start + np.uint64(i)) << THREE
-            w0, w1, w2, w3 = block_of(counter, c1, c2, c3, k0, k1)
-            lt, same = compare_digit(w0, d0, ZERO, ALL)
-            lt, same = compare_digit(w1, d1, lt, same)
-            lt, same = compare_digit(w2, d2, lt, same)
-            lt, same = compare_digit(w3, d3, lt, same)
-            w0, w1, w2, w3 = block_of(counter + ONE, c1, c2, c3, k0, k1)
-            lt, same = compare_digit(w0, d4, lt, same)
-            lt, same = compare_digit(w1, d5, lt, same)
-            lt, same = compare_digit(w2, d6, lt, same)
-            lt, same = compare_digit(w3, d7, lt, same)
-            less[i] = np.uint32(lt)
-            equal[i] = np.uint32(same)
-        for i in range(count):
-            if equal[i] != 0:
-                _settle_word(i, start + np.uint64(i), c1, c2, c3, k0, k1, digits, less, equal)
-        less[0] &= np.uint32((MASK << (np.uint64(first[c]) & LANE)) & MASK)
-        less[count - 1] &= np.uint32(MASK >> (LANE - (np.uint64(last[c] - 1) & LANE)))
+        start, count = draw_part(first[c], last[c], chunk[c], label[c], key[c], digits, less, equal)
         target = rows[row[c]]
         for i in range(count):
-            target[np.int64(start) + i] |= less[i]
+            target[start + i] |= less[i]
+
+
+@njit(cache=True, nogil=True)
+def draw_part(first, last, chunk, label, key, digits, less, equal):  # type: ignore[no-untyped-def]
+    """Coordinates first..last - 1 of a draw, in words of 32: which word is the first, and how many there are."""
+    d0, d1, d2, d3 = digits[0], digits[1], digits[2], digits[3]
+    d4, d5, d6, d7 = digits[4], digits[5], digits[6], digits[7]
+    start, stop = np.uint64(first) >> FIVE, np.uint64(last - 1) >> FIVE
+    count = np.int64(stop - start) + 1
+    c1, c2, c3 = chunk & MASK, label & MASK, label >> HALF
+    k0, k1 = key & MASK, key >> HALF
+    for i in range(count):  # the first eight digits: most lanes are settled then
+        counter = (start + np.uint64(i)) << THREE
+        w0, w1, w2, w3 = block_of(counter, c1, c2, c3, k0, k1)
+        lt, same = compare_digit(w0, d0, ZERO, ALL)
+        lt, same = compare_digit(w1, d1, lt, same)
+        lt, same = compare_digit(w2, d2, lt, same)
+        lt, same = compare_digit(w3, d3, lt, same)
+        w0, w1, w2, w3 = block_of(counter + ONE, c1, c2, c3, k0, k1)
+        lt, same = compare_digit(w0, d4, lt, same)
+        lt, same = compare_digit(w1, d5, lt, same)
+        lt, same = compare_digit(w2, d6, lt, same)
+        lt, same = compare_digit(w3, d7, lt, same)
+        less[i] = np.uint32(lt)
+        equal[i] = np.uint32(same)
+    for i in range(count):
+        if equal[i] != 0:
+            _settle_word(i, start + np.uint64(i), c1, c2, c3, k0, k1, digits, less, equal)
+    less[0] &= np.uint32((MASK << (np.uint64(first) & LANE)) & MASK)
+    less[count - 1] &= np.uint32(MASK >> (LANE - (np.uint64(last - 1) & LANE)))
+    return np.int64(start), count
 
 
 @njit(cache=True, nogil=True)

@@ -46,10 +46,16 @@ def compiled_in(module: str, work: Callable[..., int]) -> Callable[[Loop], Loop]
     """A plain loop that gives way to its namesake in a compiled module once that pays; `work` counts its elements."""
 
     def with_twin(plain: Loop) -> Loop:
+        found: Callable[..., object] | None = None
+
         @wraps(plain)
         def run(*given: object, **named: object) -> object:
-            loop = getattr(_loaded(module), plain.__name__) if pays(work(*given)) else plain
-            return loop(*given, **named)
+            nonlocal found
+            if not (_available and (_done >= COMPILE_AFTER or pays(work(*given)))):
+                return plain(*given, **named)
+            if found is None:
+                found = getattr(_loaded(module), plain.__name__)
+            return found(*given, **named)
 
         return cast("Loop", run)
 
@@ -62,11 +68,12 @@ def expect_work() -> None:
     _done = max(_done, COMPILE_AFTER)
 
 
-@compiled_in("compiled", lambda planes, digit: planes.size * 8)
-def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
-    """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes.
+@compiled_in("compiled", lambda planes, *_: planes.size * 8)
+def toss_lanes(planes: Words, digit: int, used: int) -> tuple[Words, Ints]:
+    """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: smaller lanes, positions of equal.
 
-    A plane is one long number: for one answer that takes a fifth of the time of arrays, and no longer for many.
+    Lane 0 is the lowest bit of word 0; lanes from `used` on are not looked for. A plane is one long number: for one answer
+    that takes a fifth of the time of arrays, and no longer for many.
     """
     size = planes.shape[1] * 8
     smaller, equal = 0, (1 << size * 8) - 1
@@ -76,16 +83,15 @@ def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
             smaller, equal = smaller | equal ^ ones, ones
         else:
             equal ^= ones
-    return _lanes(smaller, size), _lanes(equal, size)
+    equal &= (1 << used) - 1
+    return _lanes(smaller, size), _set_positions(_lanes(equal, size))
 
 
 def _lanes(bits: int, size: int) -> Words:
     return np.frombuffer(bytearray(bits.to_bytes(size, "little")), np.uint64)
 
 
-@compiled_in("compiled", lambda lanes: lanes.size)
-def set_positions(lanes: Words) -> Ints:
-    """The positions of the bits that are one, in order; lane 0 is the lowest bit of word 0."""
+def _set_positions(lanes: Words) -> Ints:
     words = lanes.nonzero()[0]
     if not words.size:
         return words

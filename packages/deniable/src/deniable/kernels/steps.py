@@ -40,6 +40,12 @@ def aim(column: Ints, row: Ints, odd: Ints | Bools) -> Ints:
     return flipped
 
 
+@compiled_in("steps_compiled", lambda values, *_: values.size)
+def all_within(values: Ints, low: int, high: int) -> bool:
+    """Whether all numbers, at least one, are from `low` to `high`."""
+    return bool(low <= values.min() and values.max() <= high)
+
+
 @compiled_in("steps_compiled", lambda numbers, *_: numbers.size)
 def grid_position(numbers: Floats, points: Floats) -> Floats:
     """Where each number lies on an even grid, in steps from its first point; one of the points exactly on a whole number.

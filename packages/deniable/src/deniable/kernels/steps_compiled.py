@@ -82,6 +82,18 @@ def _aim(column, row, odd, found):  # type: ignore[no-untyped-def]
         found[i] = column[i] ^ (row[i] & -row[i] & -((parity ^ odd[i]) & 1))
 
 
+def all_within(values: Ints, low: int, high: int) -> bool:
+    return bool(_all_within(values, low, high))
+
+
+@njit(cache=True, nogil=True)
+def _all_within(values, low, high):  # type: ignore[no-untyped-def]
+    wrong = np.int64(0)
+    for i in range(values.shape[0]):
+        wrong |= np.int64(values[i] < low) | np.int64(values[i] > high)
+    return wrong == 0
+
+
 def grid_position(numbers: Floats, points: Floats) -> Floats:
     found = np.empty(len(numbers), np.float64)
     _grid_position(numbers, points, found)

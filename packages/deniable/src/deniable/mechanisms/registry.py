@@ -42,6 +42,7 @@ OURS = {
     "bipartite-1": "mechanisms.releases.bipartite:Bipartite",
     "staircase-1": "mechanisms.releases.staircase:Staircase",
     "release-1": "mechanisms.releases.release_channel:ReleaseChannel",
+    "metric-1": "mechanisms.releases.metric_release:MetricRelease",
     "vector-1": "mechanisms.releases.vector_release:VectorRelease",
     "label-1": "mechanisms.shares.label_response:LabelResponse",
     "duchi-1": "mechanisms.means.duchi:Duchi",
@@ -54,6 +55,7 @@ OURS = {
     "optimal-mean-1": "mechanisms.means.optimal_mean:OptimalMean",
     "mean-channel-1": "mechanisms.means.mean_channel:MeanChannel",
     "feature-vector-1": "mechanisms.vectors.feature_vector:FeatureVector",
+    "sign-word-1": "mechanisms.vectors.sign_word:SignWord",
     "duchi-vector-1": "mechanisms.vectors.duchi_vector:DuchiVector",
     "privunit-1": "mechanisms.vectors.privunit:PrivUnit",
     "unit-codes-1": "mechanisms.vectors.unit_codes:UnitCodes",
@@ -68,6 +70,7 @@ OURS = {
     "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
     "three-state-1": "mechanisms.key_value.three_state:ThreeState",
     "pckv-unary-1": "mechanisms.key_value.pckv_unary:PCKVUnary",
+    "pair-codes-1": "mechanisms.key_value.pair_codes:PairCodes",
     "pckv-direct-1": "mechanisms.key_value.pckv_direct:PCKVDirect",
     "key-sampling-1": "mechanisms.key_value.key_sampling:KeySampling",
     "compressed-1": "mechanisms.sparse.compressed:Compressed",
@@ -138,7 +141,7 @@ def mechanism_from_spec(spec: Spec) -> Mechanism:
         mechanism = family(str(spec["mechanism"])).from_parameters(domain, epsilon, spec)
     except InvalidParameter:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
     if mechanism.spec() != spec:
         raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")

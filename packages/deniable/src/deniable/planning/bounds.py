@@ -7,6 +7,7 @@ from functools import lru_cache
 from deniable.core import checked_epsilon
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.information import most_information
 
 LEAST_EPSILON, MOST_EPSILON = 0.01, 6.0  # beyond, the linear program mixes numbers too large and too small for floats
 
@@ -28,10 +29,7 @@ def share_bound(values: int, epsilon: float, n: int) -> float:
     if values == 1:
         return 0.0
     odds = Fraction(math.nextafter(math.exp(checked_epsilon(epsilon)), math.inf))
-    best = values / (odds + 1)  # the k of the largest sum if it could be any number; it falls on both sides
-    sizes = {min(max(k, 1), values - 1) for k in (math.floor(best), math.ceil(best))}
-    trace = max(values * k * (values - k) * ((odds - 1) / (values - k + k * odds)) ** 2 for k in sizes)
-    return math.sqrt(((values - 1) ** 2 / trace - (1 - Fraction(1, values))) / (n * values))
+    return math.sqrt(((values - 1) ** 2 / most_information(values, odds) - (1 - Fraction(1, values))) / (n * values))
 
 
 def mean_bound(domain: Interval, epsilon: float, n: int) -> float:

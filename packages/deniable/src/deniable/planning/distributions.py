@@ -2,14 +2,15 @@
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Candidate, Domain, checked_epsilon, odds_below
+from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.domains import Interval, Ordered, domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism, check_points
@@ -17,7 +18,9 @@ from deniable.mechanisms.distributions.fitting import differences, fitted
 from deniable.mechanisms.distributions.grid import grid_of
 from deniable.mechanisms.distributions.hierarchy import Hierarchy
 from deniable.mechanisms.distributions.workload import Workload
+from deniable.mechanisms.distributions.workload_channel import WorkloadChannel
 from deniable.mechanisms.registry import candidates
+from deniable.planning.distribution_bounds import UNBIASED, fitted_bound, question_bound
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 
 SMOOTH, SPIKY = "smooth", "spiky"
@@ -27,6 +30,8 @@ CURVE = 10.0**-2.8  # one over the variance of the second derivative of a smooth
 ROUGH_CURVE = 10.0**-3.5  # the same beneath spikes
 SPIKES = 0.009  # the typical share of a spike where there are 256 answers
 BAND = 0.5  # how much the width of bands counts beside the error of the fit for smooth, and for spiky numbers
+MODELLED = "any channel with an estimate that knows how such shares are distributed"
+JOINT = "any three channels, one for each of the last three columns,"
 TRIES, SEED = 3, 0  # simulated collections with a prior that is given as shares
 
 
@@ -48,7 +53,9 @@ def distribution_options(
             "be the same number; and they have no quantiles without an origin. Plan them with "
             'target="distribution" or "ranges".'
         )
-    offered = Hierarchy.round() if circular else candidates("distributions").values()
+    offered: Iterable[Candidate[DistributionMechanism]] = (
+        Hierarchy.round() if circular else candidates("distributions").values()
+    )
     kind = "answers that go round" if circular else "ordered answers"
     subject = f"the distribution of {grid.size:,} {kind}, epsilon {budget:g} for one answer, {people(n)}"
     if target in FITTED:
@@ -60,7 +67,9 @@ def distribution_options(
 
         rows, remarks = made(offered, grid.size, fit_row)
         error = Column("error", f"{judge.what} in percentage points: {judge.words}", ".3g", 100)
-        return Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
+        bound = judge.bound(budget, n, circular)
+        ranking = Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
+        return replace(ranking, bound=bound, rivals=JOINT if len(judge.kinds) > 1 else MODELLED)
     asked = workload_of(target, grid.size, circular)
     truth = _shares(prior, grid.size)
 
@@ -70,11 +79,13 @@ def distribution_options(
         error = math.sqrt(asked.mean_square(noise) / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
+    if isinstance(target, Workload) and not circular:
+        offered = (*offered, Candidate("channel for these questions, 5 % points", WorkloadChannel.merged, prior="workload"))
     rows, remarks = made(offered, grid.size, row)
     what = "if all answers are equally common" if prior is None else "under the prior"
     error = Column("error", f"standard error of {asked.name} in percentage points, root mean square, {what}", ".3g", 100)
-    bound = Row("bound", None, math.sqrt(max(asked.bound(odds_below(budget)) - _drawn(asked), 0) / n), 0)
-    return Ranking(rows, subject, error, beside=(bound,) if prior is None else (), remarks=remarks, close=EQUAL)
+    bound = question_bound(asked, budget, n) if prior is None else None
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
 
 
 def plan_distribution(
@@ -130,11 +141,16 @@ def _planned(
         )
     if prior is None:
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
-        if smooth != spiky or smooth != ranking.best.name:
+        known = 'say prior="smooth" or prior="spiky", or give the expected shares, if you know more.'
+        if smooth != spiky:
             words += (
                 f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as "
-                'rounded ones. This plan serves both; say prior="smooth" or prior="spiky", or give the expected shares, '
-                "if you know more."
+                f"rounded ones. This plan serves both; {known}"
+            )
+        elif smooth != ranking.best.name:
+            words += (
+                f" For the fit alone, {smooth} would be best, whether numbers are smooth or have spikes; but its bands are "
+                f"wider. This plan serves both; {known}"
             )
     return planned(ranking, words)
 
@@ -158,11 +174,6 @@ def _shares(prior: str | ArrayLike | None, size: int) -> Floats:
             '"smooth" and "spiky".'
         )
     return shares.astype(np.float64)
-
-
-def _drawn(workload: Workload) -> float:
-    """What drawing people at random adds to n times the mean variance, if all answers are equally common."""
-    return workload.mean_square(np.eye(workload.size) / workload.size - 1 / workload.size**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,9 +228,16 @@ class Shapes:
         if len(each) > 1:
             asked = workload_of("ranges" if mechanism.circular else QUANTILES, self.size, mechanism.circular)
             each["band"] = math.sqrt(asked.mean_square(mechanism.even_noise) / n)
-        weights = [BAND if name == "band" else 1 for name in each]
-        mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
-        return mean ** (1 / sum(weights)), bits, each if len(each) > 1 else {}
+        return _together(each) or 0.0, bits, each if len(each) > 1 else {}
+
+    def bound(self, epsilon: float, n: int, circular: bool) -> float | None:
+        """An error that is proved to be out of reach, where one is known."""
+        if self.shares is not None:
+            return None
+        each = {kind: fitted_bound(precision(self.size, kind, circular), epsilon, n) for kind in self.kinds}
+        if len(each) > 1:
+            each["band"] = question_bound(workload_of("ranges" if circular else QUANTILES, self.size, circular), epsilon, n)
+        return _together(each)
 
     def _expected(self, mechanism: DistributionMechanism, n: int, kind: str) -> float:
         """For normal shares with the covariance of such densities: exact for an estimate that knows it."""
@@ -235,6 +253,15 @@ class Shapes:
             values, _ = fitted(mechanism.matrix, draws.multinomial(n, chances / chances.sum()), mechanism.circular)
             found.append(float(np.average(np.abs(np.cumsum(values - shares)), weights=shares if self.ranks else None)))
         return float(np.mean(found))
+
+
+def _together(each: Mapping[str, float | None]) -> float | None:
+    """The geometric mean of errors for several shapes and of the band, which counts half; None where one is missing."""
+    weights = [BAND if name == "band" else 1 for name in each]
+    errors = [error for error in each.values() if error is not None]
+    if len(errors) < len(each):
+        return None
+    return float(math.prod(error**weight for error, weight in zip(errors, weights, strict=True)) ** (1 / sum(weights)))
 
 
 @lru_cache(maxsize=16)

@@ -7,8 +7,11 @@ from deniable.core import Candidate, checked_epsilon
 from deniable.domains.key_value import KeyValue
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.registry import candidates
+from deniable.planning.key_value_bound import key_value_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 
+UNBIASED = "any mechanism with an unbiased estimate"
+ROUNDING = f"{UNBIASED} that rounds values to an end first"
 USUAL = Fraction(1, 10)  # the share of people who have a key, unless that is more than all keys can have on average
 
 
@@ -47,7 +50,10 @@ def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = T
     subject = (
         f"{len(domain.labels):,} keys, at most {domain.at_most:,} a person, epsilon {budget:g} for one answer, {people(n)}"
     )
-    return Ranking(rows, subject, error_at(share, values), remarks=remarks)
+    bound = key_value_bound(len(domain.labels), share, budget, n, values)
+    return Ranking(
+        rows, subject, error_at(share, values), remarks=remarks, bound=bound, rivals=ROUNDING if values else UNBIASED
+    )
 
 
 def plan_key_value(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Candidate, Domain, Mechanism, checked_epsilon
-from deniable.domains.features import Features
+from deniable.core import AnyDomain, Candidate, Mechanism, checked_epsilon
+from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.means.mean_channel import MeanChannel
@@ -18,7 +18,6 @@ from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
 from deniable.planning import bounds
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
-from deniable.planning.vectors import plan_vectors
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
 
@@ -136,7 +135,7 @@ def people_for_mean(mechanism: MeanMechanism, error: float) -> int:
 
 @singledispatch
 def plan_for_mean(
-    domain: Domain, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+    domain: AnyDomain, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
 ) -> Mechanism:
     """The best mechanism for a mean: of a number, or of vectors, where `prior` is the typical size of a coordinate."""
     raise InvalidParameter("A mean needs numbers: give an Interval, such as Interval(0, 100), or Features for vectors.")
@@ -149,4 +148,17 @@ plan_for_mean.register(Interval, plan_mean)
 def _(
     domain: Features, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
 ) -> Mechanism:
+    from deniable.planning.vectors import plan_vectors  # which other plans need not load
+
     return plan_vectors(domain, epsilon, n, None if prior is None else float(np.asarray(prior, np.float64)), max_bits)
+
+
+@plan_for_mean.register
+def _(
+    domain: UnitVectors, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+) -> Mechanism:
+    if prior is not None:
+        raise InvalidParameter("Vectors of length one are planned for all directions alike. Leave the prior out.")
+    from deniable.planning.vectors import plan_units
+
+    return plan_units(domain, epsilon, n, max_bits)

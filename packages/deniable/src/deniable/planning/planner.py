@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
 from deniable.domains import KeyValue, Points, Product, SparseVector, Vectors
+from deniable.domains.features import UnitVectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
@@ -78,6 +79,20 @@ def plan(  # type: ignore[overload-overlap]
 ) -> "Tiles": ...
 @overload
 def plan(
+    domain: UnitVectors, epsilon: float, n: int = 10_000, max_bits: int | None = None, *, target: 'Literal["mean"]'
+) -> Mechanism: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    target: 'Literal["mean"]',
+    circular: bool,
+) -> Mechanism: ...
+@overload
+def plan(
     domain: Domain,
     epsilon: float,
     n: int = 10_000,
@@ -139,8 +154,14 @@ def plan(
         if isinstance(single, Points | Product) and prior is None and not circular:
             return plan_map(single, epsilon, n, target, max_bits)
         return plan_distribution(single, epsilon, n, target, prior, max_bits, circular)
+    if circular and target == "mean" and prior is None and sensitive is None:
+        from deniable.planning.circles import plan_circle
+
+        return plan_circle(single, epsilon, n, max_bits)
     if circular:
-        raise InvalidParameter('Answers that go round are planned with target="distribution", "ranges" or a Workload.')
+        raise InvalidParameter(
+            'Answers that go round are planned with target="distribution", "ranges", "mean" or a Workload.'
+        )
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
     if target == "mean" and sensitive is None:

@@ -52,7 +52,7 @@ class Ranking(Sequence[Row[M]]):
     `best` is the one to use: among those whose squared error is within a factor `close` of the smallest, the one with the
     smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that
     cannot be chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the
-    `power`. `bound` is an error that is proved to be out of reach of everything, where one is known.
+    `power`. `bound` is an error that is proved to be out of reach of all `rivals`, where one is known.
     """
 
     rows: tuple[Row[M], ...]
@@ -66,6 +66,7 @@ class Ranking(Sequence[Row[M]]):
     max_bits: int | None = None
     wanted: str | None = None
     bound: float | None = None
+    rivals: str = "any mechanism"  # of which the bound is about
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -110,8 +111,13 @@ class Ranking(Sequence[Row[M]]):
         return (row.error / self.rows[0].error) ** self.power
 
     def above(self, row: Row[object]) -> float | None:
-        """How far the error of a row, squared as in `ratio`, is above the best possible, at most; 0.01 is one percent."""
-        return None if self.bound is None else max(0.0, (row.error / self.bound) ** self.power - 1)
+        """How far the error of a row, squared as in `ratio`, is above the best possible, at most; 0.01 is one percent.
+
+        None where no bound is known, and for what stands beside and has a smaller error, such as a constant: no rival.
+        """
+        if self.bound is None or (row.mechanism is None and row.error < self.bound):
+            return None
+        return max(0.0, (row.error / self.bound) ** self.power - 1)
 
     @property
     def shown(self) -> list[Column]:
@@ -131,7 +137,7 @@ class Ranking(Sequence[Row[M]]):
             cells = [
                 self.error.shown(row.error),
                 f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
-                *([_percent(self.above(row) or 0.0)] if above else []),
+                *([_percent(self.above(row))] if above else []),
                 BITS.shown(row.bits or None),
             ]
             cells += [column.shown(row.costs.get(column.name)) for column in self.shown]
@@ -147,7 +153,7 @@ class Ranking(Sequence[Row[M]]):
     def legend(self) -> str:
         """What the columns mean, one a line."""
         ratio = Column("ratio", f"{self._measure}, relative to the smallest")
-        above = Column("above", f"{self._measure}, at most so much above the best that any mechanism can have")
+        above = Column("above", f"{self._measure}, at most so much above the best that {self.rivals} can have")
         columns = (self.error, ratio, *([] if self.bound is None else [above]), BITS, *self.shown)
         return "\n".join(f"{column.name}: {column.meaning}" for column in columns)
 
@@ -192,7 +198,9 @@ class Ranking(Sequence[Row[M]]):
         ]
 
 
-def _percent(share: float) -> str:
+def _percent(share: float | None) -> str:
+    if share is None:
+        return ""
     return f"{share:.1%}" if share < 1e3 else f"{100 * share:.0e}%"
 
 

@@ -11,6 +11,7 @@ from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
+from deniable.planning.release_bound import release_bound
 
 
 def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = None, worst: bool = False) -> Ranking[Release]:
@@ -40,7 +41,8 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
             loss, other = (line.worst, line.expected) if worst else (line.expected, line.worst)
             beside += [] if loss is None else [Row(line.name, None, loss, 0, {column.name: other})]
     subject = f"{metric.size:,} answers, epsilon {budget:g} for one answer"
-    return Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1)
+    bound = release_bound(metric, budget, shares, worst)
+    return Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1, bound=bound)
 
 
 def plan_release(

@@ -30,7 +30,7 @@ def next_round(
 
     >>> from deniable.domains import Ordered
     >>> next_round(Ordered(range(16)), 1.0, 10_000).wire
-    'workload-1'
+    'hierarchy-1'
     """
     asked = sorted(set(map(float, quantiles)))
     if not 1 <= len(asked) <= MOST_CUTS or not all(0 < share < 1 for share in asked):

@@ -1,16 +1,22 @@
-"""Which mechanism for the mean of vectors, and whether the budget gives more than guessing the middle would."""
+"""Which mechanism for the mean of vectors, in a box or of length one, and whether it is better than guessing the middle."""
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 from deniable.core import Candidate, checked_epsilon
-from deniable.domains.features import Features
-from deniable.errors import InvalidParameter
+from deniable.domains.features import Features, UnitVectors, check_unit_vectors
+from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector, check_features
+from deniable.mechanisms.vectors.privunit import PrivUnit
+from deniable.mechanisms.vectors.unit_axes import UnitAxes
+from deniable.mechanisms.vectors.unit_codes import UnitCodes
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.vector_bounds import box_bound, unit_bound
 
+UNBIASED = "any mechanism whose reports are decoded without bias"
 VectorMechanism = FeatureVector | DuchiVector
 
 
@@ -31,7 +37,8 @@ def vector_options(domain: Features, epsilon: float, n: int, typical: float | No
     )
     what = "at worst" if typical is None else f"for coordinates of typical size {typical:g}"
     error = Column("error", f"root mean square error of one coordinate, {what}", ".4g")
-    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL)
+    bound = box_bound(domain, budget, n) if typical is None else None
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
 
 
 def _error(mechanism: VectorMechanism, n: int, typical: float | None) -> float:
@@ -78,3 +85,34 @@ def plan_vectors(
         words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
         words += " A narrower range or fewer dimensions reduce it."
     return planned(replace(ranking, beside=(Row("constant: the middle", None, guess, 0),)), words)
+
+
+def unit_options(domain: UnitVectors, epsilon: float, n: int) -> Ranking[UnitCodes]:
+    """Every certified mechanism for the mean of vectors of length one, beside PrivUnit, whose privacy rests on a theorem."""
+    check_unit_vectors(domain)
+    checked_people(n)
+    budget, d = checked_epsilon(epsilon), domain.dimensions
+
+    def row(candidate: Candidate[UnitCodes]) -> Row[UnitCodes]:
+        mechanism = candidate.make(domain, budget)
+        return Row(candidate.name, mechanism, math.sqrt(mechanism.error / (d * n)), mechanism.layout.bits)
+
+    rows, remarks = made([Candidate("unit axes", UnitAxes), Candidate("unit codes", UnitCodes)], d, row)
+    beside: tuple[Row[None], ...] = ()
+    with suppress(MissingExtra):
+        rival = PrivUnit(domain, budget)
+        beside = (Row("PrivUnit, a theorem", None, math.sqrt((rival.length**-2 - 1) / (d * n)), rival.layout.bits),)
+    subject = f"the mean of vectors of {d:,} numbers and length one, epsilon {budget:g} for one vector, {people(n)}"
+    error = Column("error", "root mean square error of one coordinate, for random directions", ".4g")
+    bound = unit_bound(domain, budget, n)
+    return Ranking(rows, subject, error, (), beside, remarks, EQUAL, bound=bound, rivals=UNBIASED)
+
+
+def plan_units(domain: UnitVectors, epsilon: float, n: int = 1, max_bits: int | None = None) -> UnitCodes:
+    """The best certified mechanism for the mean of vectors of length one; its `explain()` shows the bound of PrivUnit.
+
+    >>> plan_units(UnitVectors(300), epsilon=4.0, n=1000).wire
+    'unit-axes-1'
+    """
+    words = "The best possible error is that of PrivUnit in exact arithmetic, worked out in whole numbers."
+    return planned(unit_options(domain, epsilon, n).within(max_bits), words)

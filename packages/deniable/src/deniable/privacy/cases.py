@@ -18,7 +18,7 @@ from deniable.core import Node, Program
 from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import exchanged, one_cell
-from deniable.privacy.shift import Noise, added, moved, terms_of
+from deniable.privacy.shift import Noise, added, is_alone, moved, terms_of
 from deniable.privacy.worlds import cost, law
 
 Profile = Mapping[Any, tuple[Fraction, Fraction]]  # for each class of reports the largest and the smallest probability
@@ -32,8 +32,15 @@ def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Col
     """
     if any(node.args for _, node in program.codes):
         return None
-    whole = Problem.of(program)
-    names = [name for name, _ in program.report]
+    try:
+        return _open_bound(Problem.of(program), [name for name, _ in program.report], disclosed, from_value, sensitive)
+    except RecursionError:  # very many operations, one inside the other
+        return None
+
+
+def _open_bound(
+    whole: Problem, names: Sequence[str], disclosed: str, from_value: int, sensitive: Collection[int]
+) -> Bound | None:
     if len(whole.view) != len(names):
         return None
     build, at = Builder(), dict[int, int]()
@@ -219,8 +226,10 @@ def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
 def _mixed(problem: Problem, node: int) -> Noise | None:
     """Noise that is added to something drawn apart from it: a mixture stays within the bounds of what is mixed."""
     each = problem.nodes[node]
-    parts = terms_of(problem, each.args[0], each.params[0]) if each.op == "mod" else []
-    own = [part for part in parts if problem.is_draw(part) and not problem.nodes[part].args and problem.is_used_once(part)]
+    single = each.op == "mod" and problem.types[node].width is None
+    parts = terms_of(problem, each.args[0], each.params[0]) if single else []
+    draws = [part for part in parts if problem.is_draw(part) and not problem.nodes[part].args]
+    own = [draw for draw in draws if is_alone(problem, draw, parts)]
     return Noise(tuple(own), each.params[0], each.params[0]) if own else None
 
 

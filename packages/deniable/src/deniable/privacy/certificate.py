@@ -63,7 +63,11 @@ class Certificate:
         if self.worst_pair is not None:
             first, second = map(shown_answer, self.worst_pair)
             lines.append(("worst case", f"report {self.short_report}: {first} against {second}"))
-        return [*lines, ("proof", f"{self.loss.proof}: {self.proved()}")]
+        return [*lines, *self.further(), ("proof", f"{self.loss.proof}: {self.proved()}")]
+
+    def further(self) -> list[tuple[str, str]]:
+        """What a family's certificate states beside the loss of one answer."""
+        return []
 
     def _repr_html_(self) -> str:
         """The same as a table: what notebooks show."""

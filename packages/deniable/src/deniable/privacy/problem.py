@@ -60,13 +60,16 @@ class Problem:
                 given.add(place)
                 todo.extend(program.nodes[place].args)
         build, at = Builder(), dict[int, int]()
-        for place, node in enumerate(program.nodes):
-            if node.op == "public" or (node.op in DRAWS and place in given):
-                at[place] = build.code(program.types[place], known=True)
-            elif node.op == "code":
-                at[place] = build.code(program.types[place], known=False)
-            else:
-                at[place] = build.add(node.op, [at[arg] for arg in node.args], node.params)
+        try:
+            for place, node in enumerate(program.nodes):
+                if node.op == "public" or (node.op in DRAWS and place in given):
+                    at[place] = build.code(program.types[place], known=True)
+                elif node.op == "code":
+                    at[place] = build.code(program.types[place], known=False)
+                else:
+                    at[place] = build.add(node.op, [at[arg] for arg in node.args], node.params)
+        except RecursionError as error:
+            raise InvalidLaw("Too many operations of this law stand one inside the other for a proof.") from error
         return build.problem([at[node] for _, node in program.report])
 
     @cached_property

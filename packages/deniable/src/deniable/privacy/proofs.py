@@ -20,7 +20,7 @@ from deniable.privacy.certificate import Certificate
 Prover = Callable[[Any, int], Certificate]  # of a mechanism and how many outcomes may be followed
 P = TypeVar("P", bound=Prover)
 
-OURS = ("certify", "open", "memoized", "theorem")  # loaded at the first use
+OURS = ("certify", "open", "memoized", "theorem", "metric")  # loaded at the first use
 Method = Literal["enumerated", "theorem"]
 _PROVERS: dict[tuple[type, Method | None], Prover] = {}
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from deniable.core import Type
@@ -160,7 +161,8 @@ def one_cell(
             return None  # a number that depends on several cells
         else:
             at[node] = build.add(each.op, [at[arg] for arg in args], each.params)
-    return build.problem([at[node] for node in [*rows, *rest]])
+    view = tuple(at[node] for node in [*rows, *rest])
+    return replace(build.problem(view), view=view)  # one cell may be two of them
 
 
 def exchange(problem: Problem, effort: Effort) -> Bound | None:
@@ -252,6 +254,8 @@ def count_of(problem: Problem, node: int, build: Builder, at: dict[int, int]) ->
     if each.op in ("turn", "where"):
         rows = [arg for arg in each.args if problem.types[arg].row]
         (scalar,) = (arg for arg in each.args if not problem.types[arg].row)
+        if any(problem.types[draw].row for draw in problem.private[scalar]):
+            return None  # which arrangement it is may decide
         counts = [count_of(problem, row, build, at) for row in rows]
         if any(count is None for count in counts):
             return None

@@ -9,6 +9,8 @@ from deniable.privacy.bounds import Bound, Effort
 from deniable.privacy.problem import Builder, Problem
 from deniable.privacy.worlds import cost, extreme
 
+MOST_TERMS = 1 << 10  # of a sum: a number that is added to itself again and again has many
+
 
 def shift(problem: Problem, effort: Effort) -> Bound | None:
     """A node of the view that maps a draw one to one, whatever the answer is."""
@@ -35,17 +37,17 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
 def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int], seen: Sequence[int] = ()) -> int:
     """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed.
 
-    Of what is seen beside the sum, nothing may depend on a draw that is added up, not even by way of the sum.
+    A draw is added up like this only if it is added once, and neither another term nor what is seen beside the sum depends
+    on it, not even by way of a node that they share.
     """
-    for term in noise.terms:
-        apart = problem.is_used_once(term) and not any(term in problem.private[node] for node in seen)
-        if apart and problem.nodes[term] == Node("below", (), (noise.modulus,)):
+    own = [term for term in noise.terms if is_alone(problem, term, [*noise.terms, *seen])]
+    for term in own:
+        if problem.nodes[term] == Node("below", (), (noise.modulus,)):
             return at[term]  # with anything added it is still uniform
     stay, rest = Fraction(1), []
     for term in noise.terms:
-        each, apart = problem.nodes[term], not any(term in problem.private[node] for node in seen)
-        even = each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1)
-        if even and apart and problem.is_used_once(term):
+        each = problem.nodes[term]
+        if term in own and each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1):
             moved = (1 - stay) * (1 - each.params[0]) / each.params[2]
             stay = stay * each.params[0] + moved  # both stay, or the second moves back what the first moved
         else:
@@ -58,6 +60,11 @@ def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int
     return total
 
 
+def is_alone(problem: Problem, draw: int, among: Sequence[int]) -> bool:
+    """Whether a draw is one of these nodes, once, and none of the others depends on it."""
+    return sum(draw in problem.private[node] for node in among) == 1
+
+
 @dataclass(frozen=True)
 class Noise:
     """Draws that are added to something, modulo `modulus` if there is one; together they have `size` values."""
@@ -68,15 +75,20 @@ class Noise:
 
 
 def moved(problem: Problem, node: int, seen: Sequence[int] = ()) -> Noise | None:
-    """The noise that a node moves one to one, whatever else it is made of; `seen` is the rest of the view."""
+    """The noise that a node moves one to one, whatever else it is made of; `seen` is the rest of the view.
+
+    It is a single number: of a vector that one draw moves, the differences stay what they are.
+    """
     each, kind = problem.nodes[node], problem.types[node]
+    if kind.width is not None:
+        return None
     if each.op == "mod":
         terms = terms_of(problem, each.args[0], each.params[0])
         noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
         rest = [term for term in terms if term not in noise]
         if noise and rest and not any(problem.private[term] for term in rest):
             return Noise(tuple(noise), each.params[0], each.params[0])
-    if each.op in ("eq", "xor") and not kind.row:
+    if each.op in ("eq", "xor"):
         first, second = (problem.types[arg] for arg in each.args)
         whole = (each.op == "eq" and max(first.high, second.high) <= 1) or (each.op == "xor")
         for rest_node, noise_node in (each.args, each.args[::-1]):
@@ -106,11 +118,21 @@ def moved(problem: Problem, node: int, seen: Sequence[int] = ()) -> Noise | None
 
 
 def terms_of(problem: Problem, node: int, modulus: int | None) -> list[int]:
-    """The numbers whose sum this is, modulo `modulus` if there is one."""
-    each = problem.nodes[node]
-    if each.op == "add" or (modulus is not None and each.op == "mod" and each.params[0] % modulus == 0):
-        return [term for arg in each.args for term in terms_of(problem, arg, modulus)]
-    return [node]
+    """The numbers whose sum this is, modulo `modulus` if there is one, each as often as it is added.
+
+    Where they are too many, the sum itself.
+    """
+    found, todo = list[int](), [node]
+    while todo:
+        term = todo.pop()
+        each = problem.nodes[term]
+        if each.op == "add" or (modulus is not None and each.op == "mod" and each.params[0] % modulus == 0):
+            todo.extend(reversed(each.args))
+        else:
+            found.append(term)
+        if len(found) + len(todo) > MOST_TERMS:
+            return [node]
+    return found
 
 
 def _permuted(problem: Problem, node: int) -> Noise | None:

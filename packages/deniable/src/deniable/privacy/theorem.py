@@ -6,7 +6,7 @@ from deniable.core import PrivacyLoss
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.sparse.budget import represented_odds
 from deniable.mechanisms.sparse.compressed import Compressed
-from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.proofs import proves
 

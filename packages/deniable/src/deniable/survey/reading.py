@@ -191,7 +191,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         weights = [read_weight(table, split) for table in tables]
         budgets = budget.shares(epsilon, split, sample, weights)
         questions = tuple(
-            _question(table, weight, share, -(-people // (rounds or 1)))
+            _question(table, weight, share, people, rounds or 1)
             for table, weight, share in zip(tables, weights, budgets, strict=True)
         )
         check_ids(tables, [question.id for question in questions])
@@ -311,12 +311,13 @@ class Draft(NamedTuple):
         """How questions of this kind are made and asked."""
         return kind_named(self.kind)
 
-    def mechanism(self, epsilon: float, people: int) -> Mechanism:
-        """The mechanism that the file names, or the best one."""
+    def mechanism(self, epsilon: float, people: int, rounds: int = 1) -> Mechanism:
+        """The mechanism that the file names, or the best one; of several rounds, that of the first."""
         with explained(self.table):
             written = self.table.data.get("mechanism")
             if written is None:
-                return self.how.mechanism(self.domain, self.details, epsilon, people)
+                planned = self.how.mechanism if rounds == 1 else self.how.first_round
+                return planned(self.domain, self.details, epsilon, -(-people // rounds))
             mechanism = _fixed(written, self.domain, epsilon)
             if not self.how.accepts(self.domain, self.details, mechanism.domain):
                 self.table.refuse("mechanism", "The domain of the mechanism does not match the answers of the question.")
@@ -352,9 +353,9 @@ def explained(table: Section) -> Iterator[None]:
         table.refuse("mechanism" if "mechanism" in table.data else None, str(error))
 
 
-def _question(table: Section, weight: float, epsilon: float, people: int) -> Question:
+def _question(table: Section, weight: float, epsilon: float, people: int, rounds: int) -> Question:
     draft = read_draft(table, weight)
-    mechanism = draft.mechanism(epsilon, people)
+    mechanism = draft.mechanism(epsilon, people, rounds)
     return Question(draft.id, draft.ask, draft.kind, draft.details, weight, mechanism)
 
 

@@ -48,6 +48,11 @@ def check_rounds(about: "Section", survey: Survey) -> None:
         )
     if survey.same_people and len(questions) > 1:
         about.refuse("rounds", "A question that asks the same people in every round must be the only one of its survey.")
+    if any(question.how.round_of(question.mechanism) not in (None, survey.round or 1) for question in questions):
+        about.refuse(
+            "round",
+            "The mechanism is that of another round. What all rounds cost together holds only if each is asked once.",
+        )
     if survey.round_time is not None and (rounds is None or survey.opens is None):
         about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
     if rounds is not None and survey.keep_reports:

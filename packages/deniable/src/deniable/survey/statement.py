@@ -75,7 +75,7 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
             f"  In {item_ones}, this holds for each item on its own; about several items together, more can be learned."
         )
     for question in survey.questions:
-        lines += (f"  {line}" for line in question.how.promised(question.mechanism))
+        lines += (f"  {line}" for line in question.how.promised(question.mechanism, question.details))
     if survey.rounds is not None and survey.same_people:
         lines.append(
             f"  There are {survey.rounds} rounds, and you are asked in each of them: all your reports together disclose no "

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
 MOST_QUESTIONS = 64
-MOST_PARTS = 1 << 12  # that are remembered
-MOST_LAWS = 1 << 6  # of parts
+MOST_PARTS, MOST_LAWS = 1 << 12, 1 << 6  # parts that are remembered, and laws of parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +141,11 @@ class Survey:
         if self.rounds is None:
             return self.fingerprint
         return hashlib.sha256(json.dumps(self.contract(), sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a report is counted only if it shows that the member it names has sent it."""
+        return any(question.how.has_secrets(question.details) for question in self.questions)
 
     @property
     def same_people(self) -> bool:
@@ -371,8 +375,7 @@ class Survey:
         people = sum(one.reports for one in messages)
         parts = zip(*(self._sections(bits, one.reports, one.payload) for one in messages), strict=True)
         layouts = [question.mechanism.layout for question in self.part(bits)]
-        columns = [each.unpack(b"".join(data), people) for each, data in zip(layouts, parts, strict=True)]
-        return self._reports(bits, columns)
+        return self._reports(bits, [each.unpack(b"".join(data), people) for each, data in zip(layouts, parts, strict=True)])
 
     def unpack_singles(self, bits: int, payloads: Sequence[bytes]) -> list[Reports]:
         """The reports of many messages of one report each, put together; refuses them all if one is impossible."""

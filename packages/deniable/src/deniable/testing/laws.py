@@ -157,7 +157,9 @@ def losses(exact: Exact) -> None:
     mechanism = exact.mechanism
     if not isinstance(mechanism, Release):
         raise NotApplicable("Only releases state an expected loss.")
-    each = mechanism.metric.losses(np.arange(mechanism.domain.size))[:, mechanism.outputs[exact.columns["value"]]]
+    values = exact.columns["value"]
+    require(int(values.max()) < len(mechanism.outputs), "the law reports a number that is none of the `outputs`.")
+    each = mechanism.metric.losses(np.arange(mechanism.domain.size))[:, mechanism.outputs[values]]
     wanted = (exact.matrix * each).sum(axis=1)
     close = np.allclose(mechanism.row_losses(), wanted, rtol=1e-9, atol=CLOSE)
     require(close, "`row_losses` is not the expected loss under the law.")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import AnyDomain, Column, Columns, Domain, Drawn, Estimate, Layout, Mechanism, PureProtocol, Spec
+from deniable.core import AnyDomain, Column, Columns, Domain, Drawn, Estimate, Layout, Mechanism, PureProtocol, Spec, Tally
 from deniable.core.spec import parts
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
@@ -51,6 +51,10 @@ class Attributes(Mechanism[Sequence[object], Ints]):
         """What belongs to each attribute, of one number for each label."""
         edges, every = self.edges, np.asarray(values, np.float64)
         return [every[start:end] for start, end in itertools.pairwise(edges)]
+
+    def listed(self, tally: Tally) -> Estimate:
+        labels = [f"column {place + 1}: {label}" for place, label in self.domain.labels]
+        return replace(self.estimate(tally), labels=labels)
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """From the true shares of all attributes, one after the other."""

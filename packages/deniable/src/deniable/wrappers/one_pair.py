@@ -18,6 +18,7 @@ from deniable.mechanisms.algebra.pair_hash import PairHash, moments, orders
 from deniable.wrappers.attributes import RECORDS
 
 MOST_ANSWERS, MOST_QUESTIONS, MOST_SLOTS = 20, 64, 4
+LARGEST = 1 << 10  # number that is taken as a parameter
 _STEP = 1 << 12  # reports counted at a time
 
 
@@ -61,8 +62,10 @@ class OnePair(Mechanism[Sequence[object], Ints]):
                 "Combine rare answers, or ask for fewer bands."
             )
         numbers = (self.order, self.buckets, self.pair_slots, self.single_slots)
-        if any(type(number) is not int or number < 0 for number in numbers):
-            raise InvalidParameter("The parameters of OnePair are whole numbers. Leave them out to get the best.")
+        if any(type(number) is not int or not 0 <= number <= LARGEST for number in numbers):
+            raise InvalidParameter(
+                f"The parameters of OnePair are whole numbers up to {LARGEST:,}. Leave them out to get the best."
+            )
         if not self.pair_slots:
             best = _best(tuple(self.sizes), self.odds, self.order, self.buckets)
             self._fix(order=best[0], buckets=best[1], pair_slots=best[2], single_slots=best[3])

@@ -6,7 +6,7 @@ import { truthful } from "./chance.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark, own } from "./questions.js";
-import { heard, joined, kept, known, lang, phrase, place } from "./texts.js";
+import { fetchTexts, heard, joined, kept, known, lang, phrase, place } from "./texts.js";
 import { listed, moment, quoted, span } from "./words.js";
 
 if (parent !== window) import("./embedded.js"); // a frame of another site
@@ -32,18 +32,48 @@ async function fetched(path) {
   return answer;
 }
 
-/** The survey and its law, and by how much the collector's clock is ahead. */
-async function served(path) {
-  const answer = await fetched(path);
-  const date = Date.parse(answer.headers.get("date") ?? "");
-  ahead = Number.isNaN(date) ? 0 : (date - Date.now()) / 1000;
-  return answer;
+/** The survey and its law, each fetched once, and by how much the collector's clock is ahead. */
+function serving() {
+  const known = new Map();
+  return async (path) => {
+    if (!known.has(path)) {
+      const answer = await fetched(path);
+      const date = Date.parse(answer.headers.get("date") ?? "");
+      ahead = Number.isNaN(date) ? 0 : (date - Date.now()) / 1000;
+      known.set(path, await answer.text());
+    }
+    return { ok: true, text: async () => known.get(path) };
+  };
+}
+
+/** The survey that is served; with a module of its own if it asks whom people know. */
+async function served() {
+  const fetch = serving();
+  try {
+    return await Survey.fetch(base, { fetch });
+  } catch (error) {
+    const text = await fetch(`${base}/v1/survey`).then((answer) => answer.text(), () => "");
+    if (!(error instanceof DeniableError) || !text.includes('"kind":"friends"')) throw error;
+    const [{ FriendsSurvey, FriendsDevice, memberOf }, { people, said, protection }] = await Promise.all([import("./friends.js"), import("./people.js"), fetchTexts("people", base)]);
+    const found = await FriendsSurvey.fetch(base, { fetch });
+    const [question] = found.questions;
+    question.control = (id) => people(question, id);
+    found.said = (message) => said(found, message);
+    found.protection = (fold) => protection(found, fold);
+    found.device = async (options) => {
+      const made = new FriendsDevice(found, options), link = memberOf(location.hash);
+      if (link) await made.belongs(link).then(() => history.replaceState(null, "", location.pathname + location.search));
+      question.remembered = await made.remembered();
+      return made;
+    };
+    return found;
+  }
 }
 
 /** Show the survey; fetched once more if it does not go with its law, because the next round may open between the two answers. */
 async function load(retried = false) {
   try {
-    survey = await Survey.fetch(base, { fetch: served });
+    survey = await served();
   } catch (error) {
     if (error instanceof InvalidLaw && !retried) return load(true);
     if (!(error instanceof DeniableError)) {
@@ -68,7 +98,7 @@ async function load(retried = false) {
     return trouble(phrase("no_randomness"), joined(phrase("no_randomness_why"), phrase("nothing_sent")));
   }
   const ledger = await openLedger();
-  device = survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
+  device = survey.device ? await survey.device({ ledger, now }) : survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
   if (survey.invitations && !(await invited(ledger))) return;
   if (ledger.lasting) return resume();
   trouble(phrase("no_storage"), phrase("no_storage_why"), again, [phrase("answer_once"), () => { addEventListener("beforeunload", guard); ask(); }]);
@@ -265,13 +295,16 @@ function bits(line) {
   return el("details", { class: "small" }, el("summary", {}, phrase("as_bits")), el("p", { class: "bits mono" }, shown));
 }
 
+/** What a report says, in words. */
+const explained = (message) => (survey.said ? survey.said(message) : explain(survey, message, WORDS));
+
 async function comparison() {
-  const lines = explain(survey, await device.message(), WORDS);
+  const lines = explained(await device.message());
   return lines.map((line) => {
     const question = survey.questions.find((each) => each.id === line.question);
     const mine = el("div", {}, el("h3", {}, phrase("your_answer")), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : phrase("not_stored")));
     const theirs = el("div", { class: "sent" }, el("h3", {}, phrase("what_is_sent")), el("p", { class: "answer" }, line.text), bits(line));
-    const chance = line.disclosed ? null : truthful(question, truth, line.fields);
+    const chance = line.disclosed || survey.said ? null : truthful(question, truth, line.fields);
     return el("section", { class: "card" }, el("h2", {}, own(question.ask)), el("div", { class: "pair" }, mine, theirs),
       question.together && el("p", { class: "small soft" }, phrase("together")),
       chance && el("p", { class: "small chance" }, chance),
@@ -369,11 +402,26 @@ async function askedAgain() {
   return phrase("asked_again", { when: moment(await device.nextDue()), reports, epsilon: Number(epsilon.toPrecision(4)) });
 }
 
+/** What comes after this round, for the same people; the page looks for it, and the list can be forgotten. */
+async function nextRound() {
+  const { round } = survey, last = round >= survey.tree.survey.rounds;
+  if (last) return el("p", { id: "rounds" }, phrase("friends_last"));
+  clearTimeout(timer);
+  timer = setTimeout(async function look() {
+    const now = await fetched(`${base}/v1/status`).then((answer) => answer.json(), () => null);
+    if (now && now.fingerprint !== survey.fingerprint) return location.reload();
+    timer = setTimeout(look, AGAIN);
+  }, AGAIN);
+  const forget = el("button", { class: "plain", onclick: async () => { await device.forget(); forget.remove(); say(phrase("friends_forgotten")); } }, phrase("friends_forget"));
+  const keeps = (await device.remembered())?.knows;
+  return el("div", { id: "rounds" }, el("p", {}, phrase("friends_next", { round: round + 1 })), keeps && el("p", {}, phrase("friends_keeps")), keeps && forget);
+}
+
 async function receipt(entry) {
   document.documentElement.dataset.state = "sent";
   const message = await device.message();
   const id = entry.message.slice(48, 80);
-  const lines = explain(survey, message, WORDS);
+  const lines = explained(message);
   const sentAt = entry.sentAt ? new Date(entry.sentAt) : null;
   const data = {
     survey: survey.id, title: survey.title, fingerprint: survey.fingerprint, report: id, sent: sentAt?.toISOString() ?? null,
@@ -387,6 +435,7 @@ async function receipt(entry) {
   stage(
     card(phrase(given ? "thanks" : "answered"), "good",
       el("p", {}, device.spent ? await askedAgain() : phrase("counted_once")),
+      device.remembered && (await nextRound()),
       el("dl", {}, fields.map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])),
       el("h3", {}, phrase("what_was_sent")),
       el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} ${line.text}`))),

@@ -18,7 +18,7 @@ export const heights = {
   curve: () => COLUMNS,
   places: (_, width) => Math.round(Math.min(460, Math.max(260, width * 0.6))),
   lines: () => COLUMNS,
-  cells: (rows) => 64 + rows * 58,
+  cells: (rows) => 112 + rows * 58,
 };
 
 /** About so many round numbers between two ends. */
@@ -67,11 +67,23 @@ export function named(label, others = 0) {
 
 const said = (row) => ({ ...row, label: named(row.label, row.others) });
 
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
+// Capital M and W, East Asian characters and pictures take the room of two letters.
+const WIDE = /[MW@\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff01-\uff60]|[^\0-\uffff]/u;
+const space = (letters) => letters.reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0);
+
+/** A text in the room of so many letters. */
+export function cut(text, most) {
+  const letters = [...text];
+  if (space(letters) <= most) return text;
+  while (letters.length > 1 && space(letters) > most - 1) letters.pop();
+  return `${letters.join("")}…`;
+}
 
 /** A text around a place, moved as far as it takes to stay in the chart. */
-const around = (text, x, y, width, attributes = { class: "faint" }) =>
-  svg("text", { ...attributes, x: Math.max(Math.min(x, width - 4 * text.length - 2), 4 * text.length + 2), y, "text-anchor": "middle" }, text);
+function around(text, x, y, width, attributes = { class: "faint" }) {
+  const half = 4 * space([...text]) + 2;
+  return svg("text", { ...attributes, x: Math.max(Math.min(x, width - half), half), y, "text-anchor": "middle" }, text);
+}
 
 function frame(width, height, title, ...children) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, ...children);
@@ -80,7 +92,7 @@ function frame(width, height, title, ...children) {
 /** Rows one below the other: bars from zero, or dots on a range, each with its interval and the cleaned value. */
 function across(found, width, title, { kind, format, reached, tick, widest, base }) {
   const rows = found.map(said), small = narrow(width), step = small ? TALL : ROW, height = heights.bars(rows.length, width);
-  const left = small ? 18 : Math.min(190, Math.max(90, 8 * Math.max(...rows.map((row) => row.label.length)))) + 14;
+  const left = small ? 18 : Math.min(190, Math.max(90, 8 * Math.max(...rows.map((row) => space([...row.label]))))) + 14;
   const right = width - (small ? 20 : 132), bottom = height - AXIS;
   const axis = range(rows, widest, base), x = linear(axis, [left, right]);
   const grid = ticks(...axis, small ? 4 : 6).flatMap((mark) => [
@@ -116,7 +128,7 @@ export function columns(found, width, title) {
   const rows = found.map(said), height = COLUMNS, left = 48, bottom = height - AXIS;
   const axis = range(rows, [-1, 2], [0, 0.05]), y = linear(axis, [bottom, TOP + 6]);
   const step = (width - left - 6) / rows.length, thick = Math.max(2, Math.min(46, step * 0.72));
-  const every = Math.ceil((rows.length * Math.min(60, 9 * Math.max(...rows.map((row) => row.label.length)) + 8)) / (width - left));
+  const every = Math.ceil((rows.length * Math.min(60, 9 * Math.max(...rows.map((row) => space([...row.label]))) + 8)) / (width - left));
   const grid = ticks(...axis, 4).flatMap((mark) => [
     svg("line", { class: mark === 0 ? "zero" : "grid", x1: left, x2: width, y1: y(mark), y2: y(mark) }),
     svg("text", { class: "faint", x: left - 6, y: y(mark) + 4, "text-anchor": "end" }, tickPercent(mark)),
@@ -152,7 +164,8 @@ export function histogram(rows, width, title) {
   const step = (width - LEFT - RIGHT) / rows.length, x = (place) => LEFT + place * step;
   const ends = rows.map(({ label }) => label.match(/^(-?[\d.e+]+) to (-?[\d.e+]+)$/)), numbers = ends.every(Boolean) && ends.every((end, place) => !place || end[1] === ends[place - 1][2]);
   const names = numbers ? [...ends.map((end) => end[1]), ends[ends.length - 1][2]].map((end) => digits(Number(end), 7)) : rows.map(({ label }) => named(label));
-  const every = Math.ceil((names.length * (8 * Math.max(...names.map((name) => Math.min(name.length, 10))) + 10)) / (width - LEFT - RIGHT));
+  const long = Math.max(...names.map((name) => Math.min(name.length, 10))), moved = Math.max(0, 4 * long + 2 - RIGHT); // the last one, to stay inside
+  const every = Math.ceil((names.length * (8 * long + 10 + moved)) / (width - LEFT - RIGHT));
   const marks = rows.flatMap((row, place) => [
     svg("rect", { class: "raw", x: x(place) + 0.5, y: y(row.cleaned), width: step - 1, height: Math.max(y(0) - y(row.cleaned), 0) }, svg("title", {}, `${named(row.label)}: ${asPercent(row.cleaned)} (${ranged(asPercent(row.low), asPercent(row.high))})`)),
     svg("rect", { class: "reach", x: x(place), y: y(row.high), width: step, height: Math.max(y(row.low) - y(row.high), 1), "pointer-events": "none" }),

@@ -28,6 +28,7 @@ export function promise(survey, asked) {
   const open = asked.filter((question) => question.sensitive);
   const kept = asked.filter((question) => question.mechanism.lifetimeLoss);
   const again = survey.tree.question.find(({ repeat }) => repeat === "windows");
+  if (survey.protection) return spoken(survey.protection(fold(odds)), odds);
   const sentence = phrase(asked.length > 1 ? "promise_all" : "promise_one", { fold: fold(odds), sure: inHundred(atMost(0.5, odds)) });
   return el("section", { class: "card", "aria-labelledby": "promise" },
     el("h2", { id: "promise" }, phrase("conclude")),
@@ -41,9 +42,18 @@ export function promise(survey, asked) {
   );
 }
 
+/** The promise of a survey that says itself what it protects. */
+function spoken([first, ...more], odds) {
+  return el("section", { class: "card", "aria-labelledby": "promise" },
+    el("h2", { id: "promise" }, phrase("conclude")),
+    el("p", {}, first),
+    more.map((each) => el("p", {}, each)),
+    el("details", {}, el("summary", {}, phrase("more_promise")), table(odds), el("p", { class: "small soft" }, phrase("not_covered"))));
+}
+
 const short = (epsilon) => Number(epsilon.toPrecision(6));
 
 /** What this device found when it checked the survey, before anybody answers. */
 export function checkedHere(survey, asked) {
-  return el("p", { class: "notice checked", id: "checked" }, phrase(asked.length > 1 ? "checked_all" : "checked_one", { epsilon: short(survey.loss.epsilon) }));
+  return el("p", { class: "notice checked", id: "checked" }, phrase(survey.protection ? "friends_checked" : asked.length > 1 ? "checked_all" : "checked_one", { epsilon: short(survey.loss.epsilon) }));
 }

@@ -52,7 +52,7 @@ function single(question, id, hint, field, ...more) {
     el("label", { class: "ask", for: field.id }, own(question.ask)), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
 }
 
-const describedBy = (id) => ({ "aria-describedby": `${id}-hint ${id}-wrong` });
+export const described = (id) => ({ "aria-describedby": `${id}-hint ${id}-wrong` });
 
 /** Numbers whose thousands are set apart with what is a decimal point elsewhere: 1,500 or 1.500 may mean either. */
 const separator = new Intl.NumberFormat(lang).formatToParts(1e6).find(({ type }) => type === "group")?.value;
@@ -104,7 +104,7 @@ function radios(question, id, style = "choices") {
 function selection(question, id, ...more) {
   const all = options(question);
   const named = (option) => (tag(question, option) ? phrase("protected_option", { label: option.label }) : String(option.label));
-  const field = el("select", { id: `${id}-0`, ...describedBy(id) },
+  const field = el("select", { id: `${id}-0`, ...described(id) },
     el("option", { value: "" }, phrase("choose_one")), all.map((option, place) => el("option", { value: place }, named(option))));
   return {
     field,
@@ -162,7 +162,7 @@ const ends = ({ low, high }) => ({ low: digits(low, 6), high: digits(high, 6) })
 const box = (id, more = {}) => el("input", { type: "text", inputmode: "decimal", autocomplete: "off", id, ...more });
 
 function number(question, id) {
-  const field = box(`${id}-0`, describedBy(id));
+  const field = box(`${id}-0`, described(id));
   return {
     element: single(question, id, phrase(question.clip ? "clipped_hint" : "number_hint", ends(question)), field),
     read: () => within(typed(field.value, question.ask, field.id), question, question.ask, field.id),
@@ -186,7 +186,8 @@ function text(question, id) {
       used.textContent = bytes > domain.length && !several ? phrase("too_long", { bytes, most: domain.length }) : " ";
     }
   }
-  const hint = phrase(several ? "texts_hint" : "text_hint", { count: domain.atMost, most: domain.length });
+  const { names } = domain; // in rounds that list candidates
+  const hint = phrase(names ? "text_listed_hint" : several ? "texts_hint" : "text_hint", { count: names?.length ?? domain.atMost, most: domain.length });
   return {
     element: single(question, id, hint, field, used),
     read() {
@@ -207,7 +208,7 @@ function text(question, id) {
 function features(question, id) {
   const hinted = { count: question.dimensions, ...ends(question) };
   if (question.dimensions > 16) {
-    const field = el("textarea", { id: `${id}-0`, ...describedBy(id) });
+    const field = el("textarea", { id: `${id}-0`, ...described(id) });
     const read = () => {
       const parts = field.value.trim().split(/[\s;]+/).filter(Boolean);
       if (parts.length !== question.dimensions) throw new Wrong(phrase("type_numbers", { ask: question.ask, count: question.dimensions }), field.id);
@@ -284,5 +285,6 @@ const KINDS = {
     ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: phrase("ratings_caption") })] },
   set: { control: set, charts: ({ items }) => [ranking(items.length, { ranked: true })] },
   text: { control: text, charts: ({ find = 20 }) => [ranking(find, { ranked: true, said: true, sure: true })] },
+  friends: { control: (question, id) => question.control(id), charts: () => [ranking(MOST + 1)] }, // people.js
   features: { control: features, charts: ({ dimensions }) => [{ draw: "dots", measure: "mean", rows: Math.min(dimensions, MOST) }] },
 };

@@ -130,14 +130,15 @@ function drawn(question, chart, rows, width, quartiles) {
   return { bars, columns, curve, dots, histogram }[chart.draw](rows, width, title, [question.low, question.high], quartiles);
 }
 
-const room = (box) => Math.max(240, Math.floor(box.clientWidth || 600));
+const room = (box) => Math.max(160, Math.floor(box.clientWidth || 600));
 
 /** Give every chart its room, whether there is something to draw or not. All is measured before anything is changed. */
 function reserve() {
   const all = views.flatMap(({ boxes }) => boxes);
   for (const chart of all) chart.width = room(chart.box);
   for (const chart of all) {
-    chart.box.style.height = `${heights[chart.draw](chart.rows, chart.width)}px`;
+    const height = chart.draw === "cells" ? "minHeight" : "height"; // long names of rows and columns need more room
+    chart.box.style[height] = `${heights[chart.draw](chart.rows, chart.width)}px`;
   }
 }
 

@@ -23,7 +23,16 @@ export function phrase(name, values = {}) {
 /** The text with this name, if there is one. */
 export const known = (name, otherwise) => (Object.hasOwn(texts, name) ? phrase(name) : otherwise);
 
-const listen = listener(rows, lang, texts.range);
+let listen = listener(rows, lang, texts.range);
+
+/** Fetch a part of the texts that only some surveys need. */
+export async function fetchTexts(part, base) {
+  const answer = await fetch(`${base}/pages/${part}.${lang}.json`);
+  const more = await answer.json();
+  Object.assign(texts, more.texts);
+  rows.unshift(...more.heard);
+  listen = listener(rows, lang, texts.range);
+}
 
 /** What the library said in English, in the language of the page; as it was, if the table does not have it. */
 export const heard = (said) => (lang === "en" || !said ? said : (listen(said) ?? said));

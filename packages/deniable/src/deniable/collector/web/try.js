@@ -188,7 +188,7 @@ function crowd(shares, count) {
 }
 
 function room() {
-  parts.width = Math.max(240, Math.floor(parts.line.clientWidth || 600));
+  parts.width = Math.max(160, Math.floor(parts.line.clientWidth || 600));
   parts.line.style.height = `${heights.lines()}px`;
   parts.bars.style.height = `${heights.bars(Math.min(state.values, MOST), parts.width)}px`;
 }

@@ -1,13 +1,14 @@
 /** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
 
-const KEPT = "deniable-pages-7";
+const KEPT = "deniable-pages-8";
 const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
   "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/texts.js", "./pages/wording.js", "./pages/words.js", "./pages/promise.js",
   "./pages/questions.js", "./pages/chance.js", "./pages/deniable.js", "./pages/reports.js", "./v1/survey", "./v1/law", "./v1/promise", "./v1/status",
 ].map(here);
 // kept when a survey asks for it
-const LATER = ["./pages/invitation.js", "./pages/strings.js", "./pages/repeated.js", "./pages/embedded.js"].map(here);
+const LATER = ["./pages/invitation.js", "./pages/strings.js", "./pages/repeated.js", "./pages/embedded.js", "./pages/friends.js", "./pages/people.js",
+  "./pages/people.en.json", "./pages/people.de.json", "./pages/people.fr.json", "./pages/people.es.json"].map(here);
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(PARTS)).then(() => self.skipWaiting()));

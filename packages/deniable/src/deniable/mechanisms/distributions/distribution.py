@@ -265,7 +265,8 @@ class Distribution(FittedShares):
 
     def estimate(self) -> Estimate:
         """The unbiased shares of all answers, with their exact variances."""
-        return Estimate(cast(tuple[str, ...], self.grid.labels), self.raw, self.covariance.diagonal(), self.n, self.covary)
+        labels = cast(tuple[str, ...], self.grid.labels)
+        return Estimate(labels, self.raw, self.covariance.diagonal(), self.n, self.covary, ordered=True)
 
     def plot(self, bins: int = 40, confidence: float = 0.95, ax: "Axes | None" = None) -> "Axes":
         """The histogram, with median and quartiles, and on a second axis the distribution function with its band."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core import Tally
+from deniable.core import Estimate, Tally
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution import Distribution
 from deniable.mechanisms.distributions.fitting import fitted
@@ -77,6 +77,11 @@ class DistributionMechanism(LinearMechanism):
     def grid(self) -> Grid:
         """The answers on the line."""
         return grid_of(self.domain)
+
+    def mean_of(self, tally: Tally) -> Estimate:
+        """The unbiased one, which the interval belongs to."""
+        value = self.distribution(tally).mean()
+        return Estimate(("mean",), np.array([value.raw]), np.array([value.standard_error**2]), tally.n, measure="mean")
 
     def distribution(self, tally: Tally) -> Distribution:
         """The distribution behind a tally: shares, quantiles, ranges and bands."""

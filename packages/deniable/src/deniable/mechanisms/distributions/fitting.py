@@ -81,7 +81,7 @@ def _without(form: Floats, score: Floats, heaps: Sequence[int]) -> tuple[Floats,
     if not len(heaps):
         return form, score
     own = form[:, heaps]
-    solved = np.linalg.solve(form[np.ix_(heaps, heaps)], np.column_stack([own.T, score[heaps]]))
+    solved = _solved(form[np.ix_(heaps, heaps)], np.column_stack([own.T, score[heaps]]))
     return form - own @ solved[:, :-1], score - own @ solved[:, -1]
 
 
@@ -99,14 +99,14 @@ def _factor(form: Floats, score: Floats, penalty: Penalty) -> float:
     half = np.linalg.solve(root, penalty.form)
     roughness, basis = np.linalg.eigh(np.linalg.solve(root, half.T))
     part = (basis.T @ np.linalg.solve(root, score))[penalty.free :]
-    rough = FACTORS[:, None] * np.maximum(roughness[penalty.free :], 1e-300)
+    rough = FACTORS[:, None] * np.maximum(roughness[penalty.free :], 1e-280)  # one over it is still a number
     criterion = (rough / (1 + rough)) @ part**2 + np.log1p(1 / rough).sum(axis=1)  # twice its negative logarithm
     return float(FACTORS[int(criterion.argmin())])
 
 
 def _heaps(form: Floats, score: Floats, penalty: Floats, clear_by: float) -> list[int]:
     """Answers that have clearly more people than the curve, the clearest first."""
-    smoother = np.linalg.solve(form + penalty, np.column_stack([form, score]))
+    smoother = _solved(form + penalty, np.column_stack([form, score]))
     rest = score - form @ smoother[:, -1]  # what the curve leaves of the score, and its covariance
     spread = form - form @ smoother[:, :-1]
     first, found = spread.diagonal().copy(), list[int]()
@@ -123,6 +123,14 @@ def _heaps(form: Floats, score: Floats, penalty: Floats, clear_by: float) -> lis
     return found
 
 
+def _solved(form: Floats, right: Floats) -> Floats:
+    """The solution of these equations; of several, as few reports with a small epsilon may leave, the shortest."""
+    try:
+        return np.asarray(np.linalg.solve(form, right), np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(form, right)[0], np.float64)
+
+
 def nonnegative(form: Floats, score: Floats, max_rounds: int = 300) -> Floats:
     """The x with no negative entry that minimises x' form x / 2 - score' x.
 
@@ -135,7 +143,7 @@ def nonnegative(form: Floats, score: Floats, max_rounds: int = 300) -> Floats:
     solution = np.zeros(size)
     for _ in range(max_rounds):
         solution, inside = np.zeros(size), np.flatnonzero(free)
-        solution[inside] = np.linalg.solve(form[np.ix_(inside, inside)], score[inside])
+        solution[inside] = _solved(form[np.ix_(inside, inside)], score[inside])
         wrong = np.where(free, solution < 0, form @ solution - score < -room)
         count = int(wrong.sum())
         if count == 0:

@@ -35,6 +35,7 @@ from deniable.mechanisms.shares.channel import Channel
 from deniable.mechanisms.shares.direct_response import DirectResponse
 
 WHOLE = 1 << 16  # what the weights of weighted levels sum to, about
+RAREST = 0.005  # how often a weighted level is drawn, at least
 
 
 @dataclass(frozen=True)
@@ -76,14 +77,15 @@ class Hierarchy(DistributionMechanism):
         """Levels of 2, 4, 8, ... cells and of all answers, as often as the workload needs them; default: all prefixes.
 
         The weights minimise the mean variance of its questions if all answers are equally common; levels with less than
-        half a percent are left out.
+        half a percent are left out, except that of all answers, without which nothing could be estimated of some.
         """
         size = domain.size
         asked = Workload.prefixes(size) if workload is None else workload
         cells = [1 << level for level in range(1, 31) if 1 << level < size] + [size]
         levels = [level_oracle(each, float(epsilon)) for each in cells]
         shares = level_weights(asked, cells, [gain(level) for level in levels])
-        kept = [place for place, share in enumerate(shares) if share >= 0.005]
+        shares[-1] = max(shares[-1], RAREST)
+        kept = [place for place, share in enumerate(shares) if share >= RAREST]
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 
     @classmethod
@@ -119,6 +121,10 @@ class Hierarchy(DistributionMechanism):
         """What planners compare for answers that go round, such as hours and compass points."""
         return (
             *(
+                Candidate[DistributionMechanism](f"comb, {points} % points", partial(cls.round_comb, points=points))
+                for points in (10, 20, 30, 40)
+            ),
+            *(
                 Candidate[DistributionMechanism](
                     f"square wave, {points} % points", partial(cls.square, circular=True, points=points)
                 )
@@ -126,6 +132,11 @@ class Hierarchy(DistributionMechanism):
             ),
             Candidate("square wave", partial(SquareWave, circular=True)),
         )
+
+    @classmethod
+    def round_comb(cls, domain: Domain, epsilon: float, points: int = 20) -> "Hierarchy":
+        """A comb that goes round, and for so many people of a hundred all points of the circle."""
+        return cls.with_wave(domain, epsilon, CombWave.round(Ordered(range(domain.size)), epsilon), points)
 
     @classmethod
     def fours(cls, domain: Domain, epsilon: float) -> "Hierarchy":
@@ -153,15 +164,12 @@ class Hierarchy(DistributionMechanism):
     @cached_property
     def shares(self) -> Floats:
         """How often each level is drawn."""
-        return np.array(self.weights, np.float64) / sum(self.weights)
+        return level_shares(self.weights)
 
     @cached_property
     def matrix(self) -> Floats:
-        parts = [
-            share * level_matrix(level)[self._cell(np.arange(self.domain.size), level)]
-            for share, level in zip(self.shares, self.levels, strict=True)
-        ]
-        return np.concatenate(parts, axis=1)
+        answers = np.arange(self.domain.size)
+        return mixed_levels(self.weights, [level_matrix(level)[self._cell(answers, level)] for level in self.levels])
 
     @cached_property
     def information(self) -> Floats:
@@ -212,6 +220,16 @@ def level_oracle(cells: int, epsilon: float) -> PureProtocol:
     domain = Ordered(range(cells))
     made = [DirectResponse(domain, epsilon), BlockDesign(domain, epsilon)]
     return min(made, key=lambda each: total_error(cells, each.p, each.q))
+
+
+def level_shares(weights: Sequence[int]) -> Floats:
+    """How often each level is drawn, given their whole weights."""
+    return np.array(weights, np.float64) / sum(weights)
+
+
+def mixed_levels(weights: Sequence[int], matrices: Sequence[Floats]) -> Floats:
+    """The probabilities of all reports, given those of the reports at each level."""
+    return np.concatenate([share * each for share, each in zip(level_shares(weights), matrices, strict=True)], axis=1)
 
 
 def level_matrix(level: Mechanism) -> Floats:
@@ -265,7 +283,7 @@ def level_weights(workload: Workload, cells: Sequence[int], gains: Sequence[floa
     shares = np.full(len(cells), 1 / len(cells))
     for _ in range(rounds):
         precision = np.cumsum((shares * strength)[::-1])[::-1]  # finer levels show these differences too
-        slopes = np.cumsum(costs / precision**2) * strength
+        slopes = np.cumsum(np.divide(costs, precision**2, out=np.zeros(len(costs)), where=costs > 0)) * strength
         shares = shares * np.sqrt(slopes)
         shares /= shares.sum()
     return np.asarray(shares)

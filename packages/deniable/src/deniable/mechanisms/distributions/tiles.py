@@ -15,7 +15,15 @@ from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.distributions.distribution_mechanism import LinearMechanism
 from deniable.mechanisms.distributions.fitting import fitted
 from deniable.mechanisms.distributions.heat_map import HeatMap
-from deniable.mechanisms.distributions.hierarchy import WHOLE, gain, level_information, level_matrix, level_oracle
+from deniable.mechanisms.distributions.hierarchy import (
+    WHOLE,
+    gain,
+    level_information,
+    level_matrix,
+    level_oracle,
+    level_shares,
+    mixed_levels,
+)
 from deniable.mechanisms.distributions.plane import Plane, plane_of
 from deniable.mechanisms.distributions.workload import Workload
 
@@ -109,15 +117,12 @@ class Tiles(LinearMechanism):
     @cached_property
     def shares(self) -> Floats:
         """How often each level is drawn."""
-        return np.array(self.weights, np.float64) / sum(self.weights)
+        return level_shares(self.weights)
 
     @cached_property
     def matrix(self) -> Floats:
-        parts = [
-            share * level_matrix(oracle)[self._tile(level)]
-            for share, oracle, level in zip(self.shares, self.oracles, self.levels, strict=True)
-        ]
-        return np.concatenate(parts, axis=1)
+        levels = zip(self.oracles, self.levels, strict=True)
+        return mixed_levels(self.weights, [level_matrix(oracle)[self._tile(level)] for oracle, level in levels])
 
     @cached_property
     def information(self) -> Floats:

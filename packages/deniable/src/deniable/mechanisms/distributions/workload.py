@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.information import most_information
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Workload:
         gram = rows if questions else rows.T @ rows
         object.__setattr__(self, "gram", gram)
         object.__setattr__(self, "questions", questions or len(rows))
-        object.__setattr__(self, "name", name or f"{len(rows):,} linear questions")
+        object.__setattr__(self, "name", name or f"{len(rows):,} linear question{'s' * (len(rows) > 1)}")
 
     @classmethod
     def prefixes(cls, size: int) -> "Workload":
@@ -59,6 +61,17 @@ class Workload:
         """How many answers there are."""
         return len(self.gram)
 
+    @cached_property
+    def alike(self) -> Ints:
+        """For each answer the first one that no question distinguishes from it."""
+        own = self.gram.diagonal()
+        apart = own[:, None] - 2 * self.gram + own
+        return np.asarray((apart <= 1e-9 * own.max()).argmax(axis=1))
+
+    def about(self, answers: Ints) -> "Workload":
+        """The same questions about some of the answers alone."""
+        return Workload(self.gram[np.ix_(answers, answers)], self.name, self.questions)
+
     def mean_square(self, covariance: Floats) -> float:
         """The mean variance of the answers to the questions, if shares have this covariance."""
         return float(np.sum(self.gram * covariance)) / self.questions
@@ -72,10 +85,10 @@ class Workload:
     def bound(self, odds: Fraction) -> float:
         """The smallest n times mean variance that any channel with these odds can have, if all answers are equally common.
 
-        What a report says about the shares is a matrix whose trace, less that of what is known, is at most d (odds - 1)^2 /
-        (4 odds); with singular values s of the centred questions the bound is (sum of s)^2 over the questions and that.
+        What a report says about the shares is a matrix whose trace, less that of what is known, is at most
+        `most_information`; with singular values s of the centred questions the bound is (sum of s)^2 over the questions and
+        that.
         The variance is for people drawn at random; it holds for reports about them with that much less.
         """
         values = np.sqrt(np.maximum(np.linalg.eigvalsh(self.centred), 0))
-        gain = self.size * float((odds - 1) ** 2 / (4 * odds))
-        return float(values.sum() ** 2 / (self.questions * gain))
+        return float(values.sum() ** 2 / (self.questions * float(most_information(self.size, odds))))

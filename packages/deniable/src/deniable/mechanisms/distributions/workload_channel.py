@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import Candidate, Coins, Domain, PrivacyLoss, WeightTable, checked_epsilon, odds_below
+from deniable.domains import Ordered
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.mechanisms.distributions.hierarchy import Hierarchy
@@ -18,6 +19,7 @@ from deniable.mechanisms.shares.finite_channel import worst_odds
 TOTAL = 1 << 40  # what the weights of a row sum to
 LARGEST = 256  # answers of an improved channel
 OFFERED = 32  # answers up to which planners improve one, which takes about a second
+POINTS = 5  # percent of the people who are asked for all points of the grid, where answers are merged
 RARE = 1e-7  # reports that are rarer than this under all answers are left out
 
 
@@ -57,6 +59,22 @@ class WorkloadChannel(DistributionMechanism):
         start = min(known, key=lambda each: asked.mean_square(each.joint_noise(even)))
         odds = odds_below(float(epsilon))
         return cls(domain, epsilon, whole_weights(improved(start.matrix.T, asked, float(odds), rounds), odds).tolist())
+
+    @classmethod
+    def merged(cls, domain: Domain, epsilon: float, workload: Workload) -> Hierarchy:
+        """The improved channel for what the questions tell apart, and for 5 % of people all points of the grid.
+
+        Three questions about ranges cut the line into at most seven parts: with so few, a channel says far more about
+        each. Those who are asked for points make it possible to estimate everything else, if less exactly.
+        """
+        first, group = np.unique(workload.alike, return_inverse=True)
+        if not 2 <= len(first) <= OFFERED:
+            raise InvalidParameter(
+                f"It is for questions that tell 2 to {OFFERED} parts of the answers apart; these tell {len(first):,}."
+            )
+        parts = cls.optimal(Ordered(range(len(first))), epsilon, workload.about(first))
+        wave = cls(Ordered(range(domain.size)), epsilon, parts.table.weights[group].tolist())
+        return Hierarchy.with_wave(domain, epsilon, wave, POINTS)
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Mechanism, Tally, check_people
+from deniable.core import Estimate, Mechanism, Tally, check_people
 from deniable.core.reading import supporting
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
@@ -36,6 +36,12 @@ class KeyValueProtocol(Mechanism[object, Pairs]):
     @abstractmethod
     def estimate(self, tally: Tally) -> KeyValueEstimate:  # type: ignore[override]
         """Unbiased frequencies and weights, with the variance of their privacy noise."""
+
+    def listed(self, tally: Tally) -> Estimate:
+        return self.estimate(tally).frequency
+
+    def mean_of(self, tally: Tally) -> Estimate:
+        return self.estimate(tally).mean
 
     @abstractmethod
     def predict(self, truth: ArrayLike, n: int) -> KeyValueEstimate:  # type: ignore[override]

@@ -187,7 +187,7 @@ def estimate_by_states(
 ) -> KeyValueEstimate:
     """Frequency f and signed weight d of each key, from its shares of reports that say "link" and "high" minus "low".
 
-    Of the n people, `asked` were asked about a key, drawn without putting back; `lean` is the mean of its fake ends, and
+    Of the n people, `asked` were asked about a key, drawn without replacement; `lean` is the mean of its fake ends, and
     `second` the mean of the squared weights over all people, if it is known. With x and s the expected shares, a report
     varies by x (1 - x), s by x - s^2 and both together by s (1 - x) for people drawn at random. Of that the people
     themselves are f (1 - f), E[w^2] - d^2 and d (1 - f), which does not count where all of them were asked.
@@ -202,7 +202,7 @@ def estimate_by_states(
     once = Spread(xx * per_slope**2, (ss + k**2 * xx + 2 * k * xs) * per_turn**2, (xs + k * xx) * per_slope * per_turn)
     people, known = np.maximum(asked, 1), np.asarray(asked) > 0
     drawn = Spread(*(np.where(known, each / people, far) for each, far in zip(once, (np.inf, np.inf, 0.0), strict=True)))
-    # Of a sample without putting back the share (asked - 1) / (n - 1) of the people's own variance falls away.
+    # Of a sample without replacement the share (asked - 1) / (n - 1) of the people's own variance falls away.
     less = (people - 1) / max(n - 1, 1) / people
     if three.estimates_degree:
         second = squares(f, d, drawn.frequency) if second is None else second

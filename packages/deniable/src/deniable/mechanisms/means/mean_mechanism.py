@@ -104,6 +104,9 @@ class MeanMechanism(Mechanism[float, Ints]):
         """A point of the grid, where the interval is [-1, 1]."""
         return Fraction(2 * index - self.domain.steps, self.domain.steps)
 
+    def mean_of(self, tally: Tally) -> Estimate:
+        return self.estimate(tally)
+
     def estimate(self, tally: Tally) -> Estimate:
         """The mean, without bias.
 

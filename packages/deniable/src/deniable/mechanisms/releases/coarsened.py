@@ -1,7 +1,7 @@
 """Coarsened response: direct response among a few representatives, the best release there is on a line."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
@@ -146,7 +146,7 @@ class Coarsened(Release):
         return self._named(self._direct.predict(np.bincount(self.nearest, shares, minlength=self.cells), n))
 
     def _named(self, estimate: Estimate) -> Estimate:
-        return Estimate(self.released_labels, estimate.values, estimate.variance, estimate.n, estimate.covary)
+        return replace(estimate, labels=self.released_labels, ordered=self.domain.ordered)
 
     @classmethod
     def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:

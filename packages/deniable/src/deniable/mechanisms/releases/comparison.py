@@ -3,18 +3,23 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.core import Domain, odds_below
+from deniable.core.odds import LARGEST_EPSILON
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra import optimal
+from deniable.mechanisms.algebra.distances import distances_of
+from deniable.mechanisms.algebra.metric_program import best_channel
 from deniable.mechanisms.releases import release_channel as rivals
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
+from deniable.mechanisms.releases.metric_release import MetricRelease, checked_rate
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import exponential_channel
 from deniable.mechanisms.releases.staircase import Staircase
@@ -39,13 +44,14 @@ class Comparison:
     lines: tuple[Row, ...]
     bound: float | None
     remarks: tuple[str, ...] = ()  # what could not be compared, and why
+    unit: str = "for one answer"  # what epsilon is counted for
 
     def __getitem__(self, name: str) -> Row:
         return {line.name: line for line in self.lines}[name]
 
     def __str__(self) -> str:
         head = f"{'release':22} {'expected loss':>13} {'to the bound':>12} {'worst answer':>12}"
-        rows = [f"{self.size:,} answers, epsilon {self.epsilon:g} for one answer", head]
+        rows = [f"{self.size:,} answers, epsilon {self.epsilon:g} {self.unit}", head]
         for line in self.lines:
             ratio = f"{line.expected / self.bound:.3f}x" if self.bound else ""
             worst = f"{line.worst:.6g}" if line.worst is not None else ""
@@ -79,10 +85,7 @@ def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> It
     def line(name: str, release: Release, remark: str = "") -> Row:
         return Row(name, release.expected_loss(shares), release.worst_loss(), remark)
 
-    always = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
-    constant = int(always.argmin())
-    worst = float(metric.losses_of(np.array([constant])).max())
-    yield Row("constant answer", float(always[constant]), worst, "no report is needed")
+    yield _constant(metric, shares)
     yield line("direct", Bipartite(domain, epsilon, "given", 1))
     if metric.size <= rivals.LARGEST:
         losses = metric.losses(np.arange(metric.size))
@@ -101,3 +104,41 @@ def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> It
         yield line(name, bipartite, f"{bipartite.near} near")
     coarsened = Coarsened(domain, epsilon, prior=shares)
     yield line("coarsened", coarsened, f"{coarsened.cells} representatives")
+
+
+def _constant(metric: Metric, shares: Floats) -> Row:
+    always = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
+    constant = int(always.argmin())
+    worst = float(metric.losses_of(np.array([constant])).max())
+    return Row("constant answer", float(always[constant]), worst, "no report is needed")
+
+
+def compare_metric_releases(domain: Domain, per_unit: float, prior: ArrayLike | None = None) -> Comparison:
+    """What releases cost that keep the same epsilon per unit of distance; the bound is a linear program for few answers.
+
+    Rings keep it if their whole epsilon is what the two nearest answers allow. The exponential mechanism with half of
+    epsilon keeps it by the triangle inequality.
+    """
+    metric = metric_of(domain)
+    shares, apart = checked_prior(prior, metric.size), distances_of(metric)
+    nearest = min(checked_rate(per_unit) * float(apart[apart > 0].min()), LARGEST_EPSILON)
+    lines, remarks, bound = [_constant(metric, shares)], list[str](), None
+    with suppress(InvalidParameter):  # an epsilon that is too small or too large for whole weights
+        for name, rings in (("staircase", Staircase), ("bipartite, mean", partial(Bipartite, rule="mean"))):
+            release: Release = rings(domain, nearest, prior=shares)
+            remark = f"epsilon {nearest:.3g}, that of the nearest two"
+            lines.append(Row(name, release.expected_loss(shares), release.worst_loss(), remark))
+    half = np.exp(-per_unit / 2 * apart)
+    rows = (half * apart).sum(axis=1) / half.sum(axis=1)
+    lines.append(Row("exponential", float(shares @ rows), float(rows.max())))
+    laplace = MetricRelease.laplace(domain, per_unit)
+    lines.append(Row("laplace", laplace.expected_loss(shares), laplace.worst_loss()))
+    try:
+        known, channel = best_channel(apart, per_unit * apart, shares)
+        rows = (channel * apart).sum(axis=1)
+        bound = known or None
+        how = "linear program" if known else "linear program over some columns"
+        lines.append(Row("optimal", float(shares @ rows), float(rows.max()), how))
+    except (MissingExtra, InvalidParameter) as error:
+        remarks.append(f"Left out: the optimum. {error}")
+    return Comparison(float(per_unit), metric.size, tuple(lines), bound, tuple(remarks), f"per {metric.unit or 'unit'}")

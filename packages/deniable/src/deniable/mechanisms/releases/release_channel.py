@@ -12,14 +12,14 @@ from deniable.domains.metric import Metric, metric_of
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.optimal import optimal_channel
 from deniable.mechanisms.algebra.repair import TOTAL, repaired
-from deniable.mechanisms.releases.release import Release
-from deniable.mechanisms.shares.finite_channel import FiniteChannel, equal_sums
+from deniable.mechanisms.releases.release_table import ReleaseTable
+from deniable.mechanisms.shares.finite_channel import equal_sums
 
 LARGEST = 1 << 10  # answers for which a table is written
 
 
 @dataclass(frozen=True)
-class ReleaseChannel(FiniteChannel, Release):
+class ReleaseChannel(ReleaseTable):
     """A table of whole weights whose columns are the answers themselves, so that a report is a release.
 
     The constructors work out probabilities in floats and repair them to whole weights with the sum 2^50, so that the
@@ -27,11 +27,6 @@ class ReleaseChannel(FiniteChannel, Release):
     """
 
     wire = "release-1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cells != metric_of(self.domain).size:
-            raise InvalidParameter("A release has one column of weights for each answer.")
 
     @classmethod
     def exponential(cls, domain: Domain, epsilon: float, tight: bool = False) -> "ReleaseChannel":
@@ -85,12 +80,6 @@ class ReleaseChannel(FiniteChannel, Release):
         """The smallest expected loss under the prior that the odds allow, or with `worst` the smallest worst loss."""
         odds = odds_below(epsilon)
         return cls(domain, epsilon, repaired(optimal_channel(metric_of(domain), odds, prior, worst)[1], odds))
-
-    def row_losses(self) -> Floats:
-        out = np.empty(self.domain.size)
-        for rows, losses in self.metric.blocks():
-            out[rows] = (losses * self.matrix[rows]).sum(axis=1)
-        return out
 
 
 def exponential_channel(metric: Metric, epsilon: float, tight: bool = False) -> Floats:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 WORK = 7.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
 

@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.kernels.coder import SYMBOLS, TOTAL
 from deniable.kernels.coder_plain import LARGEST, SINGLE
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import IndexLaw
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 
 def common_with(own: ArrayLike, reported: ArrayLike, coordinate: CoordinateResponse) -> tuple[float, float]:

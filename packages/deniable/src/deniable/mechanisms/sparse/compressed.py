@@ -31,13 +31,13 @@ from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.budget import represented_odds, response_epsilon
 from deniable.mechanisms.sparse.chunks import best_load, chunk_numbers
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.decoder import Decoder
 from deniable.mechanisms.sparse.encoder import labels_for
 from deniable.mechanisms.sparse.index_law import checked_alpha, mixed_index_law
 from deniable.mechanisms.sparse.label_code import LabelCode
+from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from deniable.mechanisms.sparse.permutation import Permutation
-from deniable.mechanisms.sparse.sparsity import NoisyCount
 
 CODES = ("model", "zipf", "gamma")
 ROOM = 1 << 28  # bits of whole vectors that are counted at a time

@@ -11,7 +11,7 @@ from deniable.arrays import Ints, Words
 from deniable.core import PackedBits
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.chunks import chunk_of, first_place
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 Values = NDArray[np.uint8]
 Names = NDArray[np.int32]

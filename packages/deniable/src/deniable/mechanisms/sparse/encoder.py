@@ -11,7 +11,7 @@ from deniable.core import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
 from deniable.mechanisms.sparse.chunks import chunk_of
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 TERMS = 20  # of the series in x <= 1, the last of them below 1e-19
 

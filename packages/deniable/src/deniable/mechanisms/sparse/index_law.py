@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 LOWEST_ALPHA, HIGHEST_ALPHA = 1.1, 64.0
 STEP, COARSE = 0.1, 0.02  # of log V in the integral; of log C where laws are mixed

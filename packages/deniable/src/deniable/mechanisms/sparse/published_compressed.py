@@ -33,7 +33,7 @@ class PublishedCompressed(Compressed):
     def __post_init__(self) -> None:
         if isinstance(self.beta, bool) or not isinstance(self.beta, int | float) or not 0 <= self.beta < 1e6:
             raise InvalidParameter(
-                "Beta must be 0 or more: the number of chunks per differing coordinate and unit of epsilon."
+                "Beta, the number of chunks per differing coordinate and unit of epsilon, must be from 0 to below 1,000,000."
             )
         if isinstance(self.domain, SparseVector) and self.domain.most is not None:
             raise InvalidParameter("The published protocol has no public bound. Leave `most` out.")

@@ -11,7 +11,8 @@ from deniable.arrays import Floats, Ints, Words
 from deniable.core import Ranked
 from deniable.errors import InvalidParameter
 from deniable.kernels.rotations import TURNS, axes_before, axis_sums, rotated
-from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, _mixed, outer_mean
+from deniable.mechanisms.algebra.mixing import mixed
+from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, outer_mean
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation
 
@@ -103,9 +104,9 @@ class UnitAxes(UnitCodes):
 
 def _sign_words(seed: Ints, size: int) -> Words:
     """Public random bits for every turn and coordinate."""
-    start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
+    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
     words = np.arange(TURNS * size // 64, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return _mixed(start[:, None] + words)
+    return mixed(start[:, None] + words)
 
 
 def _normal(x: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Floats, Ints, Words
+from deniable.arrays import Floats, Ints
 from deniable.core import (
     Coins,
     Columns,
@@ -28,6 +28,7 @@ from deniable.core import (
 )
 from deniable.domains.features import UnitVectors, check_unit_vectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
+from deniable.mechanisms.algebra.mixing import STEP, mixed
 from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
@@ -209,19 +210,12 @@ def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
     Nothing about privacy rests on them; that they look uniform is what the estimate rests on.
     """
     half = (dimensions + 1) // 2
-    start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
-    words = _mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
+    words = mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * STEP)
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / (1 << 53)
     radius, angle = np.sqrt(-2 * np.log(uniform[..., :half])), 2 * np.pi * uniform[..., half:]
     normal = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)[..., :dimensions]
     return np.asarray(normal / np.sqrt((normal**2).sum(axis=-1, keepdims=True)))
-
-
-def _mixed(words: Words) -> Words:
-    """Words that look random, from words that do not."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 @lru_cache(maxsize=64)

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core import Estimate, Mechanism, Tally
+from deniable.core import Domain, Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
-from deniable.survey.kinds.kind import D, Details, Figures, Kind, WrongDetail
-from deniable.survey.kinds.map_summary import MapSummary
-from deniable.survey.kinds.summary import Shares, Summary, summary
+from deniable.survey.kinds.kind import D, Details, Figures, Kind, Published, WrongDetail
+from deniable.survey.kinds.summary import Shares, summary
 
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 
 TARGETS = ("distribution", "quantiles", "ranges")
 MOST_QUANTILES = 12  # that one question may ask for
-PUBLISHED = (Summary, MapSummary)
 
 
 class Distributed(Kind[D]):
@@ -61,6 +59,17 @@ class Distributed(Kind[D]):
         except InvalidParameter as error:
             raise WrongDetail("target", str(error)) from None
 
+    def first_round(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The best for the target; for quantiles, the one that shows best where later rounds have to look."""
+        if self.target(details) != "quantiles":
+            return super().first_round(domain, details, epsilon, people)
+        from deniable.planning.rounds import next_round  # which few surveys need
+
+        try:
+            return next_round(cast(Domain, domain), epsilon, people, self.quantiles(details) or (0.5,))
+        except InvalidParameter as error:
+            raise WrongDetail("target", str(error)) from None
+
     def error(self, domain: D, mechanism: Mechanism, people: int) -> float:
         """Of the share of people up to a number, root mean square, if all answers are equally common."""
         if not distributes(mechanism):
@@ -95,13 +104,10 @@ class Distributed(Kind[D]):
         return next_round(known[0][0].domain, epsilon, people, self.quantiles(details) or (0.5,), known)
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
-        return estimate.parts if isinstance(estimate, PUBLISHED) else super().parts(estimate)
-
-    def words(self, estimate: Any, confidence: float) -> Sequence[str]:
-        return estimate.sentences(confidence) if isinstance(estimate, PUBLISHED) else super().words(estimate, confidence)
+        return Kind.parts(self, estimate) if isinstance(estimate, Published) else super().parts(estimate)
 
     def more(self, domain: D, estimate: Any) -> Figures:
-        return {} if isinstance(estimate, PUBLISHED) else super().more(domain, estimate)
+        return {} if isinstance(estimate, Published) else super().more(domain, estimate)
 
     def cleaned(self, domain: D, part: Estimate) -> Floats:
         return part.fitted if isinstance(part, Shares) else super().cleaned(domain, part)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.arrays import Floats
-from deniable.core import Answers, Estimate, Mechanism, Tally
+from deniable.arrays import Floats, Ints
+from deniable.core import Answers, Columns, Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planning.ranking import counted
-from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail
+from deniable.survey.kinds.kind import Details, Kind, Published, WrongDetail
 
 if TYPE_CHECKING:
     from deniable.domains.members import Members
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
 
 TYPICAL = 12  # friends of a made-up person
 COUNT = "count"  # the measure of what is counted
+SECRET, OPEN = "secret", "open"  # who may report for a member
+CHECKED = "Reports in your name are counted only from whoever has your link. Keep it to yourself."
+UNCHECKED = (
+    "Nobody checks who sends a report: somebody else could report in your name. What is sent twice in it is not counted."
+)
 
 
 class Friends(Kind["Members"]):
     """Who I am and whom I know, as numbers of members, or as their names.
 
-    `members` is how many there are, or the list of their names, or of hashes of names (`Members.hashed`).
+    `members` is how many there are, or the list of their names, or of hashes of names (`Members.hashed`). With `reporters`
+    "secret", a report is counted only from the member that it names.
     """
 
-    keys = frozenset({"members", "alpha", "protects"})
+    keys = frozenset({"members", "alpha", "protects", "reporters"})
     unit = "whether you know any one person"
     fixed_rounds = 3
 
@@ -39,6 +45,12 @@ class Friends(Kind["Members"]):
                 "protects",
                 'A question of kind "friends" protects each friendship, not whether somebody has many. To confirm this, add '
                 'protects = "friendship".',
+            )
+        if details.get("reporters", OPEN) not in (SECRET, OPEN):
+            raise WrongDetail(
+                "reporters",
+                f'reporters must be "{SECRET}", so that each member has a link of their own (deniable invite members), or '
+                f'"{OPEN}", the default: then anybody can report in the name of any member.',
             )
         members = details.get("members")
         try:
@@ -66,14 +78,28 @@ class Friends(Kind["Members"]):
         last, tally = earlier[-1]
         return _round(last).next(tally)
 
+    def round_of(self, mechanism: Mechanism) -> int:
+        return _round(mechanism).round
+
     def binding(self, mechanism: Mechanism) -> str:
         """The order of the members and the division of the budget are the same in rounds 2 and 3."""
         return _round(mechanism).rounds_fingerprint if _round(mechanism).round > 1 else ""
 
-    def promised(self, mechanism: Mechanism) -> Sequence[str]:
+    def theorem(self, mechanism: Mechanism) -> Mapping[str, object]:
+        """How lists are coded: only numbers on which no privacy rests, since browsers work out all others themselves."""
+        return _round(mechanism).code_terms()
+
+    def has_secrets(self, details: Details) -> bool:
+        return details.get("reporters") == SECRET
+
+    def senders(self, columns: Columns) -> Ints:
+        return np.asarray(columns["key" if "key" in columns else "member"], np.int64)
+
+    def promised(self, mechanism: Mechanism, details: Details) -> Sequence[str]:
         from deniable.graphs.plan import promise
 
-        return [promise(mechanism.epsilon), "Your reports say which member of the list you are; that is not hidden."]
+        named = "Your reports say which member of the list you are; that is not hidden."
+        return [promise(mechanism.epsilon), named, CHECKED if self.has_secrets(details) else UNCHECKED]
 
     def hint(self, domain: "Members") -> str:
         named = "your name" if domain.names else "your number"
@@ -118,17 +144,6 @@ class Friends(Kind["Members"]):
         counts += [found[3][0].triangles(found[3][1])] if 3 in found else []
         return FriendsFound(tuple(counts), tuple(tally.n for _, tally in found.values()))
 
-    def parts(self, estimate: Any) -> Sequence[Estimate]:
-        found: FriendsFound = estimate
-        return found.parts
-
-    def words(self, estimate: Any, confidence: float) -> Sequence[str]:
-        found: FriendsFound = estimate
-        return found.sentences(confidence)
-
-    def more(self, domain: Any, estimate: Any) -> Figures:
-        return {}
-
     def cleaned(self, domain: Any, part: Estimate) -> Floats:
         """They are possible already."""
         return part.values
@@ -152,7 +167,7 @@ def _round(mechanism: Mechanism) -> "FriendsRound":
 
 
 @dataclass(frozen=True, eq=False)
-class FriendsFound:
+class FriendsFound(Published):
     """What was counted so far, and how many people answered each round."""
 
     counts: tuple["HonestCount", ...]

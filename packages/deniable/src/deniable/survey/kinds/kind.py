@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from deniable.arrays import Floats
-from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism, Permanent, Tally
+from deniable.arrays import Floats, Ints
+from deniable.core import Answers, AnyDomain, Columns, Estimate, Label, Mechanism, Permanent, Tally
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
 from deniable.planning.ranking import planned
@@ -26,6 +26,19 @@ class WrongDetail(InvalidParameter):
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
         self.key = key
+
+
+class Published(ABC):
+    """An estimate that says itself what is published of it."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[Estimate]:
+        """The estimates that are published."""
+
+    @abstractmethod
+    def sentences(self, confidence: float) -> Sequence[str]:
+        """What stands out, in sentences."""
 
 
 class Kind(ABC, Generic[D]):
@@ -49,6 +62,10 @@ class Kind(ABC, Generic[D]):
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
         return plan(domain, epsilon, people)
+
+    def first_round(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The mechanism of the first of several rounds, for this many people in it."""
+        return self.mechanism(domain, details, epsilon, people)
 
     def repeated(self, domain: D, details: Details, lifetime: float, once: float, people: int) -> Permanent:
         """The best mechanism that keeps a permanent answer: `lifetime` for all reports ever, `once` for each alone."""
@@ -79,11 +96,27 @@ class Kind(ABC, Generic[D]):
         """Whether the same people answer every round; otherwise each person answers one."""
         return False
 
+    def round_of(self, mechanism: Mechanism) -> int | None:
+        """The round that a mechanism is for, where the same people answer all rounds; None if it may be any."""
+        return None
+
     def binding(self, mechanism: Mechanism) -> str:
         """What is the same in this round and in those after it, where the same people answer: a device insists on it."""
         return ""
 
-    def promised(self, mechanism: Mechanism) -> Sequence[str]:
+    def has_secrets(self, details: Details) -> bool:
+        """Whether reports name somebody, and are counted only from whoever holds that person's secret."""
+        return False
+
+    def senders(self, columns: Columns) -> Ints:
+        """Whom reports name, where they do."""
+        raise InvalidParameter("Reports on this question name nobody.")
+
+    def theorem(self, mechanism: Mechanism) -> Mapping[str, object] | None:
+        """What a browser needs of a mechanism that rests on a theorem besides its description; None if it cannot answer."""
+        return None
+
+    def promised(self, mechanism: Mechanism, details: Details) -> Sequence[str]:
         """What the statement says about such a question besides, in sentences."""
         return ()
 
@@ -137,11 +170,11 @@ class Kind(ABC, Generic[D]):
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         """The estimates that are published."""
-        return [estimate]
+        return estimate.parts if isinstance(estimate, Published) else [estimate]
 
     def words(self, estimate: Any, confidence: float) -> Sequence[str]:
         """What stands out, in sentences."""
-        return ()
+        return estimate.sentences(confidence) if isinstance(estimate, Published) else ()
 
     def more(self, domain: D, estimate: Any) -> Figures:
         """Further figures that follow from the estimate, each with its standard error."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.survey.kinds.kind import Published
 from deniable.survey.kinds.summary import Shares, linear_shares
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ NAMED = 3  # cells that are described in words
 
 
 @dataclass(frozen=True, eq=False)
-class MapSummary:
+class MapSummary(Published):
     """The shares of the cells of a grid, neighbours together where there are more than 8 in a row, or of each place."""
 
     found: "HeatMap"

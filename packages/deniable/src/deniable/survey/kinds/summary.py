@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.core import Estimate, Tally
+from deniable.survey.kinds.kind import Published
 
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution import Distribution, Value
@@ -39,7 +40,7 @@ class Shares(Estimate):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(Published):
     """A histogram in order, the distribution function with its band, the median, the quartiles and the mean.
 
     `quantiles` are others that the survey asks for.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from deniable.arrays import Floats
 from deniable.core import Answers, AnyDomain, Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planning.ranking import counted
-from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail
+from deniable.survey.kinds.kind import Details, Kind, Published, WrongDetail
 from deniable.survey.kinds.summary import Limits
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ class Text(Kind["Strings"]):
         """The same again, with the strings set apart that are certain, or a list of the candidates that were found."""
         from deniable.discovery.rounds import next_search
 
-        return next_search(earlier, _find(details), people, _wanted(details, 0.95).blocklist)
+        blocked, left = _wanted(details, 0.95).blocklist, max(1, self.rounds(details) - len(earlier))
+        return next_search(earlier, _find(details), people, blocked, left)
 
     def hint(self, domain: "Strings") -> str:
         several = f", or up to {domain.at_most} of them, separated by semicolons" if _at_most(domain) > 1 else ""
@@ -131,17 +132,6 @@ class Text(Kind["Strings"]):
         """Nothing is searched for before it is asked for."""
         return Discovered(details, tuple(rounds))
 
-    def parts(self, estimate: Any) -> Sequence[Estimate]:
-        found: Discovered = estimate
-        return found.parts
-
-    def words(self, estimate: Any, confidence: float) -> Sequence[str]:
-        found: Discovered = estimate
-        return found.sentences(confidence)
-
-    def more(self, domain: AnyDomain, estimate: Any) -> Figures:
-        return {}
-
     def cleaned(self, domain: AnyDomain, part: Estimate) -> Floats:
         return np.clip(part.values, 0, 1)
 
@@ -175,7 +165,7 @@ def _wanted(details: Details, confidence: float) -> "Wanted":
 
 
 @dataclass(frozen=True, eq=False)
-class Discovered:
+class Discovered(Published):
     """What is published about a text: names, their shares and how sure they are; searched for when it is first needed."""
 
     details: Details

@@ -1,0 +1,27 @@
+"""Triangles of large graphs on many processes or machines: blocks of people and of answers are jobs, and counts add."""
+
+from collections.abc import Callable
+
+from deniable.aggregate.engine import engine_of
+from deniable.core import Coins
+from deniable.graphs.graph import Graph
+from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
+
+
+def count_triangles(
+    graph: Graph,
+    epsilon: float,
+    engine: object = None,
+    *,
+    alpha: float = 1.5,
+    hubs: int | None = None,
+    coins: Coins | None = None,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> TriangleEstimate:
+    """`deniable.graphs.estimate_triangles` on an engine, as for `aggregate`: the same integers on any, for the same coins.
+
+    Memory grows with the number of edges. `progress` is called with the share that is done.
+    """
+    with engine_of(engine, workers) as chosen:
+        return estimate_triangles(graph, epsilon, alpha, hubs, coins, run=chosen.run, progress=progress)

@@ -1,0 +1,261 @@
+"""`deniable graph edges`, `stars`, `degrees`, `clustering`, `homophily`, `cycles`, `core`: counts in a round or two."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import click
+import numpy as np
+
+from deniable.cli import options
+from deniable.errors import InvalidParameter
+from deniable.files.edges import read_edges
+from deniable.files.tables import column_names, read_columns
+from deniable.graphs.certificates import certify_count
+from deniable.graphs.graph import Graph
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+class Found(Protocol):
+    """What was estimated: a value, whether it is clear enough to be shown, and a sentence."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def clear(self) -> bool: ...
+
+
+def counting(command: Command) -> Command:
+    """The argument and the options that all counts have."""
+    for part in (
+        options.json_flag,
+        options.seed,
+        click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one edge."),
+        click.argument("edges", type=click.Path(path_type=Path), metavar="EDGES"),
+    ):
+        command = part(command)
+    return command
+
+
+def interval_of(found: Any) -> tuple[float, float]:
+    """The ends of the 95 % interval."""
+    return found.interval() if hasattr(found, "interval") else (found.low, found.high)
+
+
+def shown(
+    count: str,
+    graph: Graph,
+    epsilon: float,
+    found: Mapping[str, Found],
+    exact: Mapping[str, float],
+    as_json: bool,
+    most: int | None = None,
+) -> None:
+    """Print what was found, beside what the file has, and what it promises; `most` is how many links a person can have."""
+    certificate = certify_count(count, epsilon)
+    if as_json:
+        rows = []
+        for name, each in found.items():
+            low, high = interval_of(each)
+            row = {"name": name, "estimate": each.value, "low": low, "high": high, "clear": each.clear, "exact": exact[name]}
+            rows.append(row)
+        about = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon}
+        promise = {"spent": float(certificate.spent), "proof": certificate.proof, "holds": certificate.holds}
+        click.echo(json.dumps({**about, "counts": rows, "certificate": promise}))
+        return
+    click.echo(f"graph        {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
+    for name, each in found.items():
+        has = exact[name]
+        click.echo(f"{name:<12} {each}; the file has {f'{has:,}' if isinstance(has, int) else f'{has:.3f}'}")
+    click.echo(f"certificate  {certificate}")
+    click.echo(f"promise      {certificate.statement(graph.vertices if most is None else most + 1)}")
+
+
+def degrees_of(graph: Graph) -> Any:
+    """How many neighbours everybody has."""
+    size = graph.vertices
+    return np.bincount(graph.owners, minlength=size) + np.bincount(graph.lower, minlength=size)
+
+
+@click.command(short_help="Estimate the number of edges.")
+@counting
+def edges(edges: Path, epsilon: float, seed: int | None, as_json: bool) -> None:
+    """Estimate the number of edges of the graph in EDGES, from one noisy number of each person.
+
+    EDGES is an edge list (CSV or Parquet, the two ends in the first two columns), a sparse matrix (.npz) or a GraphML file.
+
+    \b
+    deniable graph edges edges.csv --epsilon 1
+    """
+    from deniable.graphs.edge_count import estimate_edges
+
+    graph, _ = read_edges(edges)
+    found = estimate_edges(graph, epsilon, options.coins_of(seed))
+    shown("edges", graph, epsilon, {"edges": found}, {"edges": graph.edges}, as_json)
+
+
+@click.command(short_help="Estimate the number of stars: people with some of their neighbours.")
+@counting
+@click.option("--ends", type=click.IntRange(2, 6), default=2, show_default=True, help="How many neighbours a star has.")
+def stars(edges: Path, epsilon: float, seed: int | None, as_json: bool, ends: int) -> None:
+    """Estimate how many stars the graph in EDGES has: people with some number of their neighbours.
+
+    Each person reports their number of neighbours with noise, for half of epsilon, since an edge is in two numbers. EDGES is
+    as in deniable graph edges.
+
+    \b
+    deniable graph stars edges.csv --ends 3 --epsilon 1
+    """
+    from deniable.graphs.degree_counts import estimate_stars
+
+    graph, _ = read_edges(edges)
+    found = estimate_stars(graph, ends, epsilon, options.coins_of(seed))
+    exact = sum(math.comb(degree, ends) for degree in degrees_of(graph).tolist())
+    shown("stars", graph, epsilon, {f"{ends}-stars": found}, {f"{ends}-stars": exact}, as_json)
+
+
+@click.command(short_help="Estimate how many people have how many neighbours.")
+@counting
+@click.option(
+    "--at-least", "numbers", type=click.IntRange(min=1), multiple=True, default=(1, 2, 5, 10, 20, 50), show_default=True,
+    metavar="D", help="Count the people with at least D neighbours. May be repeated.",
+)  # fmt: skip
+def degrees(edges: Path, epsilon: float, seed: int | None, as_json: bool, numbers: tuple[int, ...]) -> None:
+    """Estimate the distribution of degrees of the graph in EDGES: how many people have at least so many neighbours.
+
+    Each person reports their number of neighbours with noise, for half of epsilon, since an edge is in two numbers. EDGES is
+    as in deniable graph edges.
+
+    \b
+    deniable graph degrees edges.csv --epsilon 1
+    deniable graph degrees edges.csv --at-least 10 --at-least 100 --epsilon 1
+    """
+    from deniable.graphs.degree_counts import estimate_degrees
+
+    graph, _ = read_edges(edges)
+    found = estimate_degrees(graph, epsilon, numbers, options.coins_of(seed))
+    own = degrees_of(graph)
+    exact = {f"at least {each}": int((own >= each).sum()) for each in found}
+    shown("degrees", graph, epsilon, {f"at least {each}": some for each, some in found.items()}, exact, as_json)
+
+
+@click.command(short_help="Estimate the clustering coefficient.")
+@counting
+@options.alpha
+def clustering(edges: Path, epsilon: float, seed: int | None, as_json: bool, alpha: float) -> None:
+    """Estimate the clustering coefficient of the graph in EDGES: which share of the pairs of neighbours are joined.
+
+    A quarter of epsilon is for 2-stars, the rest for triangles in three rounds. EDGES is as in deniable graph edges.
+
+    \b
+    deniable graph clustering edges.csv --epsilon 2
+    """
+    from deniable.cli import panel
+    from deniable.graphs.degree_counts import estimate_clustering
+
+    graph, _ = read_edges(edges)
+    with panel.waiting("counting"):
+        found = estimate_clustering(graph, epsilon, alpha, options.coins_of(seed))
+        own = degrees_of(graph)
+        exact = 3 * graph.triangles() / max(int((own * (own - 1) // 2).sum()), 1)
+    shown("clustering", graph, epsilon, {"clustering": found}, {"clustering": exact}, as_json)
+
+
+@click.command(short_help="Estimate the share of edges within public groups.")
+@counting
+@options.file_option("--groups", required=True, help="The group of each person: a table with names, then groups.")
+def homophily(edges: Path, epsilon: float, seed: int | None, as_json: bool, groups: Path) -> None:
+    """Estimate which share of the edges in EDGES join people of the same group. Groups are public, edges are not.
+
+    Each person reports how many of the edges they answer for are within their group, and how many are not, with noise. EDGES
+    is as in deniable graph edges.
+
+    \b
+    deniable graph homophily edges.csv --groups schools.csv --epsilon 1
+    """
+    from deniable.graphs.degree_counts import estimate_homophily
+
+    graph, names = read_edges(edges)
+    group = _groups(groups, names)
+    found = estimate_homophily(graph, group, epsilon, options.coins_of(seed))
+    exact = float((group[graph.owners] == group[graph.lower]).mean()) if graph.edges else 0.0
+    shown("homophily", graph, epsilon, {"homophily": found}, {"homophily": exact}, as_json)
+
+
+def _groups(path: Path, names: list[str]) -> Any:
+    """The group of each of these people, as numbers."""
+    columns = column_names(path)[:2]
+    if len(columns) < 2:
+        raise InvalidParameter(f"The file {path} needs two columns: a name and a group.")
+    people, groups = read_columns(path, columns)
+    known = dict(zip(map(str, people), map(str, groups), strict=True))
+    missing = sum(name not in known for name in names)
+    if missing:
+        raise InvalidParameter(f"{missing:,} people of the graph have no group in {path}. Add a row for each of them.")
+    return np.unique([known[name] for name in names], return_inverse=True)[1]
+
+
+@click.command(short_help="Estimate the number of cycles of four.")
+@counting
+@click.option("--bipartite", is_flag=True, help="The first column has people, the second items they link to.")
+def cycles(edges: Path, epsilon: float, seed: int | None, as_json: bool, bipartite: bool) -> None:
+    """Estimate how many cycles of four people are in EDGES, or with --bipartite, how often two people share two items.
+
+    Each person answers every pair once, by plain randomized response, so there may be at most 8,192 people and as many
+    items. The interval is computed from the answers alone. EDGES is as in deniable graph edges.
+
+    \b
+    deniable graph cycles edges.csv --epsilon 2
+    deniable graph cycles ratings.csv --bipartite --epsilon 2
+    """
+    from deniable.cli import panel
+    from deniable.graphs.cycles import estimate_butterflies, estimate_cycles, exact_butterflies, exact_cycles
+
+    coins, most = options.coins_of(seed), None
+    with panel.progress("counting") as advance_to:
+        if bipartite:
+            pairs, people, items = _links(edges)
+            most = items
+            found = estimate_butterflies(pairs, people, items, epsilon, coins, advance_to)
+            exact = exact_butterflies(pairs, people, items)
+            graph = Graph.of(pairs + np.array([0, people]), people + items)
+        else:
+            graph, _ = read_edges(edges)
+            found = estimate_cycles(graph, epsilon, coins, advance_to)
+            exact = exact_cycles(graph)
+    shown("cycles", graph, epsilon, {"cycles": found}, {"cycles": exact}, as_json, most)
+
+
+def _links(path: Path) -> tuple[Any, int, int]:
+    """Pairs of people and items, numbered, and how many there are of each."""
+    columns = column_names(path)[:2]
+    if len(columns) < 2:
+        raise InvalidParameter(f"The file {path} needs two columns: a person and an item.")
+    sides = [np.unique([str(each) for each in side], return_inverse=True) for side in read_columns(path, columns)]
+    pairs = np.unique(np.stack([side[1] for side in sides], axis=1), axis=0)
+    return pairs, len(sides[0][0]), len(sides[1][0])
+
+
+@click.command(short_help="Estimate how many people are in the k-core.")
+@counting
+@click.option("-k", "k", type=click.IntRange(min=1), required=True, metavar="K", help="How many neighbours within the core.")
+def core(edges: Path, epsilon: float, seed: int | None, as_json: bool, k: int) -> None:
+    """Estimate how many people are in the k-core of the graph in EDGES: the largest group in which all know K of the others.
+
+    Each person reports a noisy number of neighbours; then, in rounds, whoever has too few neighbours among those who are
+    left leaves. The interval holds everything that is consistent with what was published. EDGES is as in deniable graph
+    edges.
+
+    \b
+    deniable graph core edges.csv -k 50 --epsilon 4
+    """
+    from deniable.cli import panel
+    from deniable.graphs.cores import estimate_core, exact_core
+
+    graph, _ = read_edges(edges)
+    with panel.progress("peeling") as advance_to:
+        found = estimate_core(graph, k, epsilon, options.coins_of(seed), advance_to)
+    shown("core", graph, epsilon, {f"{k}-core": found}, {f"{k}-core": exact_core(graph, k)}, as_json)

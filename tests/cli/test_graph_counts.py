@@ -1,0 +1,131 @@
+"""`deniable graph edges`, `stars`, `degrees`, ...: what they print, from every kind of file, and how they refuse."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.files.edges import read_edges
+from deniable.graphs.imported import imported_graph
+from tests.cli.test_cli import refusal
+from tests.cli.test_graph_cli import done
+
+COUNTS = {
+    "edges": (),
+    "stars": ("--ends", "3"),
+    "degrees": ("--at-least", "10", "--at-least", "20"),
+    "clustering": (),
+    "homophily": ("--groups", "groups.csv"),
+    "cycles": (),
+    "core": ("-k", "3"),
+}
+
+
+@pytest.fixture
+def edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sixty people in two groups, of whom two of one group are joined with probability 0.8."""
+    random = np.random.default_rng(2)
+    pairs = [(j, k) for k in range(60) for j in range(k) if j % 2 == k % 2 and random.random() < 0.8]
+    (tmp_path / "edges.csv").write_text("a,b\n" + "\n".join(f"p{j},p{k}" for j, k in pairs))
+    (tmp_path / "groups.csv").write_text(
+        "name,group\n" + "\n".join(f"p{j},{'red' if j % 4 < 2 else 'blue'}" for j in range(60))
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "edges.csv"
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_intervals_and_certificates(edges: Path, name: str) -> None:
+    """With epsilon 16 and a fixed seed, intervals of six standard errors or so have the truth in them."""
+    order = (name, str(edges), "--epsilon", "16", "--seed", "1", *COUNTS[name])
+    record = json.loads(done(*order, "--json"))
+    assert record["vertices"] == 60 and record["certificate"]["holds"] and record["certificate"]["spent"] <= 16
+    for row in record["counts"]:
+        width = max(row["high"] - row["low"], 1e-3)
+        assert row["low"] - 2 * width <= row["exact"] <= row["high"] + 2 * width
+    shown = done(*order)
+    assert "Whether you know any one person" in shown and "59 times as large" in shown
+    assert "edge (exact)" in shown or (name == "clustering" and "edge (theorem)" in shown)
+    assert done(*order) == shown
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_too_noisy_to_say_or_an_interval(edges: Path, name: str) -> None:
+    shown = done(name, str(edges), "--epsilon", "0.1", "--seed", "1", *COUNTS[name])
+    assert "too noisy to say" in shown or "interval" in shown
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_help_teaches(name: str) -> None:
+    assert f"deniable graph {name} edges.csv" in done(name, "--help")
+
+
+def test_people_and_items(edges: Path) -> None:
+    rows = "\n".join(f"u{u},i{i}" for u in range(40) for i in range(12) if (u + i) % 3)
+    Path("ratings.csv").write_text(f"user,item\n{rows}")
+    record = json.loads(done("cycles", "ratings.csv", "--bipartite", "--epsilon", "8", "--seed", "1", "--json"))
+    (row,) = record["counts"]
+    assert record["vertices"] == 52 and row["low"] <= row["exact"] <= row["high"] and row["clear"]
+    assert "12 times as large" in done("cycles", "ratings.csv", "--bipartite", "--epsilon", "8")
+    Path("one.csv").write_text("user\nu1\n")
+    assert "two columns" in refusal("graph", "cycles", "one.csv", "--bipartite", "--epsilon", "1")
+
+
+def test_groups(edges: Path) -> None:
+    Path("few.csv").write_text("name,group\np1,red\n")
+    assert "have no group" in refusal("graph", "homophily", str(edges), "--groups", "few.csv", "--epsilon", "1")
+    Path("one.csv").write_text("name\np1\n")
+    assert "two columns" in refusal("graph", "homophily", str(edges), "--groups", "one.csv", "--epsilon", "1")
+
+
+def same(one: dn.Graph, other: dn.Graph) -> bool:
+    return bool(np.array_equal(one.lower, other.lower) and np.array_equal(one.offsets, other.offsets))
+
+
+def test_sparse_matrices(edges: Path) -> None:
+    from scipy.sparse import coo_array, save_npz
+
+    graph, _ = read_edges(edges)
+    matrix = coo_array((np.ones(graph.edges), (graph.owners, graph.lower)), shape=(60, 60))
+    save_npz("matrix.npz", matrix)
+    found, names = read_edges("matrix.npz")
+    assert same(found, graph) and names[:2] == ["0", "1"] and same(imported_graph(matrix)[0], graph)
+    assert "60 vertices" in done("edges", "matrix.npz", "--epsilon", "1")
+    Path("bad.npz").write_text("nothing")
+    assert "no sparse matrix" in refusal("graph", "edges", "bad.npz", "--epsilon", "1")
+
+
+@pytest.mark.needs("networkx")
+def test_networkx(edges: Path) -> None:
+    import networkx
+
+    graph, _ = read_edges(edges)
+    other = networkx.Graph(list(zip(graph.owners.tolist(), graph.lower.tolist(), strict=True)))
+    other.add_node("alone")
+    networkx.write_graphml(other, "graph.graphml")
+    found, names = read_edges("graph.graphml")
+    assert found.vertices == 61 and found.edges == graph.edges and "alone" in names
+    assert imported_graph(other)[0].triangles() == found.triangles() == graph.triangles()
+    assert "61 vertices" in done("triangles", "graph.graphml", "--epsilon", "1")
+
+
+@pytest.mark.needs("igraph")
+def test_igraph(edges: Path) -> None:
+    import igraph
+
+    graph, _ = read_edges(edges)
+    other = igraph.Graph(60, list(zip(graph.owners.tolist(), graph.lower.tolist(), strict=True)))
+    other.write_graphml("graph.graphml")
+    found, _ = read_edges("graph.graphml")
+    assert same(found, graph) and same(imported_graph(other)[0], graph)
+
+
+def test_graphml_that_is_none(edges: Path) -> None:
+    Path("bad.graphml").write_text("<graphml><graph><node id='1'/><edge source='1' target='2'/></graph></graphml>")
+    assert "not GraphML" in refusal("graph", "edges", "bad.graphml", "--epsilon", "1")
+    Path("bad.graphml").write_text("<graphml>")
+    assert "not GraphML" in refusal("graph", "edges", "bad.graphml", "--epsilon", "1")
+    Path("bad.graphml").write_text("<graphml/>")
+    assert "no nodes" in refusal("graph", "edges", "bad.graphml", "--epsilon", "1")

@@ -1,0 +1,261 @@
+"""Metric privacy: the law against every pair, the certificate, the optimum, and what keeps the linear program small."""
+
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.odds import exp_below
+from deniable.mechanisms.algebra import metric_program
+from deniable.mechanisms.algebra.distances import distances_of, spanner, whole_weights
+from deniable.mechanisms.algebra.repair import TOTAL
+from deniable.mechanisms.releases.metric_release import MetricRelease
+from deniable.mechanisms.releases.staircase import Staircase
+from deniable.testing import check_mechanism
+from tests.examples import INTERVAL, LINE, TIES, UNEVEN
+from tests.examples import POINTS as PLANE
+
+CITY = dn.Points([[48.86 + i / 60, 2.35 + j / 40] for i in range(3) for j in range(4)], "haversine")
+GRID = dn.Points([[i, j] for i in range(4) for j in range(4)])
+DOMAINS: dict[str, tuple[dn.Domain, float]] = {
+    "line": (LINE, 0.3),
+    "uneven": (UNEVEN, 0.2),
+    "interval": (INTERVAL, 1.5),
+    "plane": (PLANE, 3.0),
+    "city": (CITY, 0.7),
+    "grid": (GRID, 1.0),
+    "grid, low": (GRID, 0.4),  # the weights of some columns would be negative
+    "sets": (dn.Points([{"a"}, {"a", "b"}, {"b", "c"}, {"c"}, {"a", "c", "d"}], "jaccard"), 2.0),
+}
+pytestmark = pytest.mark.needs("scipy")
+every_domain = pytest.mark.parametrize("name", DOMAINS)
+
+
+def exact(mechanism: dn.Mechanism) -> list[dict[bytes, Fraction]]:
+    """The law of each answer, by following every outcome of the program."""
+    return [dict(dn.law(mechanism, index).items()) for index in range(mechanism.domain.size)]
+
+
+def measured(certificate: dn.Certificate) -> dn.MetricLoss:
+    """What the certificate states by distance."""
+    assert isinstance(certificate, dn.MetricCertificate) and certificate.metric is not None
+    return certificate.metric
+
+
+def broken_pairs(mechanism: MetricRelease) -> set[tuple[int, int]]:
+    """The pairs that exceed e^(epsilon distance), by brute force in fractions."""
+    laws, apart = exact(mechanism), distances_of(mechanism.metric)
+    found = set()
+    for x, y in itertools.permutations(range(len(laws)), 2):
+        limit = exp_below(Fraction(mechanism.rate) * Fraction(float(apart[x, y])))
+        if any(chance > limit * laws[y].get(report, 0) for report, chance in laws[x].items()):
+            found.add((min(x, y), max(x, y)))
+    return found
+
+
+@every_domain
+@pytest.mark.parametrize("make", [MetricRelease.laplace, MetricRelease.optimal])
+def test_every_pair_keeps_epsilon_times_its_distance(name: str, make: object) -> None:
+    mechanism = make(*DOMAINS[name])  # type: ignore[operator]
+    certificate = dn.certify(mechanism)
+    assert not broken_pairs(mechanism) and certificate.holds and measured(certificate).broken == 0
+    # Nothing is left on the table either: the worst pair is at the promise, up to what exact weights cost.
+    assert mechanism.rate * (1 - 1e-5) < measured(certificate).per_unit <= mechanism.rate
+    assert certificate.loss.epsilon() <= mechanism.rate * measured(certificate).farthest
+
+
+@every_domain
+def test_the_worst_pair_is_that_of_brute_force(name: str) -> None:
+    mechanism = MetricRelease.laplace(*DOMAINS[name])
+    laws, apart = exact(mechanism), distances_of(mechanism.metric)
+    odds = {
+        (x, y): max(chance / laws[y][report] for report, chance in laws[x].items())
+        for x, y in itertools.permutations(range(len(laws)), 2)
+    }
+    rates = {pair: math.log(ratio) / apart[pair] for pair, ratio in odds.items()}
+    found = dn.metric_loss(mechanism)
+    assert found.per_unit == pytest.approx(max(rates.values()), rel=1e-12)
+    x, y = (mechanism.domain.labels.index(answer) for answer in found.pair)
+    assert found.odds == odds[x, y] and found.distance == pytest.approx(apart[x, y])
+    for distance, loss in found.within:
+        near = [math.log(ratio) for pair, ratio in odds.items() if apart[pair] <= distance * (1 + 1e-9)]
+        assert loss == pytest.approx(max(near), abs=1e-12)
+
+
+def test_the_law_of_any_mechanism_can_be_measured_by_distance() -> None:
+    """A promise for one answer is a promise per unit at the nearest pair; by brute force over the enumerated law."""
+    stairs = Staircase(LINE, 1.5)
+    laws = exact(stairs)
+    rates = [
+        math.log(max(laws[x][report] / laws[y][report] for report in laws[x])) / abs(x - y)
+        for x, y in itertools.permutations(range(10), 2)
+    ]
+    assert dn.metric_loss(stairs).per_unit == pytest.approx(max(rates), rel=1e-12)
+    ruled_out = dn.FiniteChannel(dn.Ordered(range(2)), 1.0, [[1, 1], [0, 2]])
+    assert dn.metric_loss(ruled_out).per_unit is None and "no promise" in str(dn.metric_loss(ruled_out))
+
+
+def test_the_certificate_refuses_a_law_that_breaks_one_pair() -> None:
+    broken = MetricRelease(dn.Ordered(range(3)), 2.0, [[6, 2, 2], [2, 5, 3], [2, 3, 5]], 1.0)
+    certificate = dn.certify(broken)
+    assert broken_pairs(broken) == {(0, 1)} and measured(certificate).broken == 1
+    assert not certificate.holds and certificate.loss.epsilon() <= 2  # the loss without distances is kept
+    assert "DOES NOT HOLD" in str(certificate) and "1 pairs of answers exceed" in str(certificate)
+    assert certificate.record()["broken_pairs"] == 1 and measured(certificate).pair == (0, 1)
+    # Without a promise, a table promises what it keeps.
+    own = MetricRelease(broken.domain, 2.0, broken.weights)
+    assert dn.certify(own).holds and own.rate == measured(certificate).per_unit and own.rate >= math.log(3)
+
+
+def test_pairs_beyond_the_promise_are_counted() -> None:
+    honest = MetricRelease.laplace(LINE, 0.3)
+    weights = [list(row) for row in honest.weights]
+    weights[4][0] += weights[3][0] // 1000
+    weights[4][4] -= weights[3][0] // 1000
+    changed = MetricRelease(LINE, 100.0, weights, 0.3)
+    assert measured(dn.certify(changed)).broken == len(broken_pairs(changed)) > 1
+
+
+def test_a_pair_at_its_limit_is_decided_in_fractions() -> None:
+    """Weights at e^epsilon to 15 digits: one more unit in one weight is one too many, which floats cannot see."""
+    two, rate = dn.Ordered([0, 1]), 1.0
+    low = int(TOTAL / (1 + exp_below(Fraction(1))))
+    while Fraction(TOTAL - low, low) > exp_below(Fraction(1)):
+        low += 1
+    fits = MetricRelease(two, 1.0, [[TOTAL - low, low], [low, TOTAL - low]], rate)
+    beyond = MetricRelease(two, 1.0, [[TOTAL - low + 1, low - 1], [low - 1, TOTAL - low + 1]], rate)
+    assert measured(dn.certify(fits)).broken == 0
+    assert measured(dn.certify(beyond)).broken == 1 and not dn.certify(beyond).holds
+
+
+@every_domain
+def test_the_optimum_lies_between_its_bound_and_laplace(name: str) -> None:
+    domain, rate = DOMAINS[name]
+    laplace, best = MetricRelease.laplace(domain, rate), MetricRelease.optimal(domain, rate)
+    apart = distances_of(best.metric)
+    prior = np.full(len(apart), 1 / len(apart))
+    bound, _ = metric_program.optimal_channel(apart, rate * apart, prior)
+    assert bound * (1 - 1e-6) <= best.expected_loss() <= bound * (1 + 1e-5)
+    assert best.expected_loss() <= laplace.expected_loss() * (1 + 1e-6)
+    joined = float((metric_program.joined_channel(apart, rate * apart, prior) * apart).sum() / len(apart))
+    assert bound * (1 - 1e-6) <= joined <= 1.03 * bound
+
+
+def test_the_optimum_is_that_of_the_whole_program() -> None:
+    """Spanner and added pairs against one linear program with every pair of every column."""
+    from scipy.optimize import linprog
+
+    domain, rate = PLANE, 3.0
+    apart = distances_of(domain)
+    size, prior = len(apart), np.arange(1, 10) / 45
+    rows = []
+    for x, y in itertools.permutations(range(size), 2):
+        for z in range(size):
+            row = np.zeros((size, size))
+            row[x, z], row[y, z] = 1, -math.exp(rate * apart[x, y])
+            rows.append(row.ravel())
+    sums = np.kron(np.eye(size), np.ones((1, size)))
+    cost = (prior[:, None] * apart).ravel()
+    whole = linprog(cost, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(size))
+    assert metric_program.optimal_channel(apart, rate * apart, prior)[0] == pytest.approx(whole.fun, rel=1e-7)
+    assert MetricRelease.optimal(domain, rate, prior).expected_loss(prior) == pytest.approx(whole.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("dilation", [1.0, 1.2, 1.5, 3.0])
+def test_ways_along_a_spanner_are_short(dilation: float) -> None:
+    """All ways by Floyd and Warshall; on a grid, dilation 1 drops the edges that others make up."""
+    for domain in (GRID, PLANE, CITY):
+        apart = distances_of(domain)
+        first, second = spanner(apart, dilation)
+        ways = np.where(np.eye(len(apart), dtype=bool), 0.0, np.inf)
+        ways[first, second] = ways[second, first] = apart[first, second]
+        for middle in range(len(apart)):
+            ways = np.minimum(ways, ways[:, [middle]] + ways[middle])
+        assert (ways <= dilation * apart * (1 + 1e-9)).all() and (ways >= apart * (1 - 1e-9)).all()
+    assert len(spanner(distances_of(GRID), 1.0)[0]) < 120 == 16 * 15 // 2
+
+
+def test_the_law_on_a_line_is_the_truncated_geometric_one() -> None:
+    """Inside (1 - a) / (1 + a) a^|x - z|, at the ends a^|x - z| / (1 + a), with a = e^-epsilon (Ghosh et al. 2009)."""
+    mechanism, ratio, own = MetricRelease.laplace(LINE, 0.3), math.exp(-0.3), np.arange(10)
+    wanted = (1 - ratio) / (1 + ratio) * ratio ** np.abs(own[:, None] - own)
+    wanted[:, [0, -1]] /= 1 - ratio
+    np.testing.assert_allclose(mechanism.matrix, wanted, rtol=1e-8)
+
+
+def test_more_answers_than_the_whole_program_takes() -> None:
+    places = dn.Points(np.random.default_rng(3).random((80, 2)) * 9)
+    best, laplace = MetricRelease.optimal(places, 0.8), MetricRelease.laplace(places, 0.8)
+    certificate = dn.certify(best)
+    assert certificate.holds and best.rate == 0.8
+    assert best.expected_loss() < laplace.expected_loss()
+    assert metric_program.best_channel(distances_of(places), 0.8 * distances_of(places), np.full(80, 1 / 80))[0] == 0
+
+
+def test_the_certificate_states_the_loss_by_distance() -> None:
+    mechanism = MetricRelease.laplace(CITY, 0.5)
+    certificate = dn.certify(mechanism)
+    text = str(certificate)
+    assert "epsilon 0.5 per km of distance: two answers 1 km apart: odds at most e^0.5; 5 km apart: e^2.5" in text
+    assert "by distance" in text and "by distance" in certificate._repr_html_()
+    record = json.loads(json.dumps(certificate.record()))
+    assert record["holds"] and record["per_unit"] <= 0.5 == record["promised_per_unit"]
+    assert record["distance_unit"] == "km" and record["broken_pairs"] == 0
+    odds = Fraction(record["worst_per_unit"]["odds"])
+    assert math.log(odds) / record["worst_per_unit"]["distance"] == pytest.approx(record["per_unit"])
+    assert [loss for _, loss in record["within"]] == sorted(loss for _, loss in record["within"])
+    again = dn.mechanism_from_json(mechanism.to_json())
+    assert again == mechanism and dn.certify(again, "enumerated").record()["odds"] == record["odds"]
+
+
+def test_check_mechanism_passes_on_optimal_releases() -> None:
+    assert "unbiased" not in check_mechanism(MetricRelease.laplace(CITY, 2.0))
+    assert set(check_mechanism(MetricRelease.optimal(UNEVEN, 0.2))) <= {"unbiased", "variance", "support", "likelihood"}
+
+
+def test_comparison_keeps_one_promise() -> None:
+    compared = dn.compare_metric_releases(GRID, 1.0)
+    assert compared["optimal"].expected <= compared["laplace"].expected <= compared["exponential"].expected
+    assert compared.bound == pytest.approx(compared["optimal"].expected, rel=1e-6)
+    assert "epsilon 1 per unit" in str(compared) and "epsilon 1, that of the nearest two" in str(compared)
+
+
+@pytest.mark.parametrize(
+    ("domain", "rate", "words"),
+    [
+        (TIES, 1.0, "same in both directions"),
+        (dn.Ordered(range(5), power=2), 1.0, "over a third answer is shorter"),
+        (dn.Categories(["a", "b"]), 1.0, "no distances"),
+        (dn.Ordered(range(2000)), 1.0, "at most 1,024 answers"),
+        (LINE, 0.0, "positive number"),
+        (LINE, math.inf, "positive number"),
+        (LINE, True, "positive number"),
+        (LINE, 1e-7, "too little for exact weights"),
+    ],
+)
+def test_what_cannot_be_promised_is_refused(domain: dn.Domain, rate: float, words: str) -> None:
+    with pytest.raises(dn.InvalidParameter, match=words):
+        MetricRelease.laplace(domain, rate)
+
+
+def test_a_table_that_rules_out_an_answer_promises_nothing() -> None:
+    with pytest.raises(dn.InvalidParameter, match="rule out"):
+        MetricRelease(dn.Ordered(range(2)), 1.0, [[1, 1], [0, 2]])
+    certificate = dn.certify(MetricRelease(dn.Ordered(range(2)), 1.0, [[1, 1], [0, 2]], 1.0))
+    assert not certificate.holds and "unbounded" in str(certificate) and certificate.record()["per_unit"] is None
+
+
+def test_whole_weights_repair_what_a_solver_leaves() -> None:
+    """A channel that is off by 1e-6 comes back within the limits, near itself, with whole rows."""
+    apart = distances_of(PLANE)
+    mechanism = MetricRelease.laplace(PLANE, 3.0)
+    noisy = mechanism.matrix + 1e-6 * np.random.default_rng(5).random(mechanism.matrix.shape)
+    weights = whole_weights(noisy, 3.0 * apart)
+    assert (weights.sum(axis=1) == TOTAL).all() and np.abs(weights / TOTAL - mechanism.matrix).max() < 1e-3
+    assert not broken_pairs(MetricRelease(PLANE, 30.0, weights.tolist(), 3.0))
+    with pytest.raises(dn.InvalidParameter, match="too far"):
+        whole_weights(np.eye(9), 1e-4 * apart)

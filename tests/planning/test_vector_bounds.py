@@ -1,0 +1,119 @@
+"""Bounds of the mean of vectors: met where they should be, and never beaten, by any law."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.arrays import Floats
+from deniable.planning.vector_bounds import box_bound, corner_gain, direction_gain, unit_bound
+from deniable.planning.vectors import unit_options, vector_options
+
+
+def least_square(channel: Floats, points: Floats) -> float:
+    """The mean square of the best unbiased decoding of a channel's reports, where these points are equally common."""
+    often = channel.mean(0)
+    information = (channel / often) @ channel.T
+    return float(np.trace(points.T @ np.linalg.pinv(information) @ points))
+
+
+def channels(points: int, epsilon: float, seed: int) -> list[Floats]:
+    """Random laws with this epsilon, extreme ones among them; the last reports make rows sum to one."""
+    random, found = np.random.default_rng(seed), []
+    for place in range(200):
+        likely = np.exp(epsilon * (random.integers(0, 2, (points, 30)) if place % 2 else random.random((points, 30))))
+        part = likely * random.dirichlet(np.full(30, 0.2))
+        part *= (1 - math.exp(-epsilon)) / part.sum(1).max()
+        rest = 1 - part.sum(1)  # which differ by less than the odds
+        found.append(np.concatenate([part, rest[:, None]], 1))
+        assert (found[-1].max(0) <= math.exp(epsilon) * found[-1].min(0) * (1 + 1e-9)).all()
+    return found
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_no_channel_is_below_the_bound_of_a_box(dimensions: int, epsilon: float) -> None:
+    corners = np.array(list(itertools.product([-1.0, 1.0], repeat=dimensions)))
+    least = (dimensions / float(corner_gain(epsilon))) ** 2
+    assert all(least_square(channel, corners) >= least * (1 - 1e-9) for channel in channels(len(corners), epsilon, 3))
+    # One sign of a coordinate that is drawn, as by a coin: the best up to odds of 3.
+    odds = math.exp(epsilon)
+    signs = np.concatenate(
+        [[1 + (odds - 1) * (corners[:, k] > 0), 1 + (odds - 1) * (corners[:, k] < 0)] for k in range(dimensions)]
+    )
+    reached = least_square(signs.T / signs.sum(0)[:, None], corners)
+    assert reached >= least * (1 - 1e-9)
+    assert odds > 3 or reached == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_no_channel_is_below_the_bound_of_the_circle(epsilon: float) -> None:
+    """64 directions stand for the circle: a channel on them is one on arcs, whose mean directions are a little shorter."""
+    angles = np.arange(64) * 2 * np.pi / 64
+    points = np.stack([np.cos(angles), np.sin(angles)], 1)
+    short = math.sin(math.pi / 64) / (math.pi / 64)
+    least = (short / float(direction_gain(2, epsilon))) ** 2
+    assert all(least_square(channel, points) >= least * (1 - 1e-9) for channel in channels(64, epsilon, 4))
+    arcs = [1 + (math.exp(epsilon) - 1) * (np.cos(angles - at) >= limit) for at in angles for limit in (0.2, 0.4, 0.6)]
+    reached = [least_square(np.array(arcs[k::3]).T / np.sum(arcs[k::3], 0)[:, None], points) for k in range(3)]
+    assert least < min(reached) < least * 1.05
+
+
+@pytest.mark.parametrize("dimensions", [2, 3, 4, 5, 30, 31, 300])
+def test_privunit_meets_the_bound_of_directions(dimensions: int) -> None:
+    domain = dn.UnitVectors(dimensions)
+    for epsilon in (0.1, 1.0, 4.0):
+        error = dn.PrivUnit(domain, epsilon).length ** -2 - 1
+        assert unit_bound(domain, epsilon, 1) ** 2 * dimensions == pytest.approx(error, rel=1e-6)
+
+
+def test_the_gains_are_what_they_are_proved_to_be() -> None:
+    """Against plain sums and integrals: all signs of nine coordinates with several weights, and a fine grid of angles."""
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=9)))
+    weights = [np.eye(9)[0], np.ones(9) / 3, np.r_[1, 1, np.zeros(7)] / 2**0.5, np.r_[3, 2, 2, 1, 1, 1, 1, 1, 1] / 23**0.5]
+    angles = (np.arange(200_000) + 0.5) / 200_000 * np.pi
+    for epsilon in (0.1, 0.9, 1.2, 3.0, 6.0, 20.0):
+        more, g = math.expm1(epsilon), float(corner_gain(epsilon))
+        assert all(more * np.maximum(signs @ each - g, 0).mean() <= g * (1 + 1e-9) for each in weights)
+        for dimensions in (2, 3, 8, 41) if epsilon < 9 else ():
+            g, density = float(direction_gain(dimensions, epsilon)), np.sin(angles) ** (dimensions - 2)
+            excess = more * np.average(np.maximum(np.cos(angles) - g, 0), weights=density)
+            assert excess == pytest.approx(g, rel=1e-3)
+            assert excess <= g * (1 + 1e-6)
+
+
+def test_every_candidate_is_above_and_the_best_is_near() -> None:
+    near = {0.5: 1.01, 1.0: 1.01, 2.0: 1.08, 4.0: 1.3, 8.0: 1.6}
+    for epsilon, most in near.items():
+        ranked = vector_options(dn.Features(64, -1, 1, steps=3), epsilon, 100)
+        assert ranked.bound == box_bound(dn.Features(64, -1, 1), epsilon, 100)
+        assert ranked.bound is not None
+        assert all(row.error >= ranked.bound for row in ranked)
+        assert (ranked[0].error / ranked.bound) ** 2 < most
+        units = unit_options(dn.UnitVectors(384), epsilon, 100)
+        assert units.bound is not None and units[0].error >= units.bound
+        assert (units[0].error / units.bound) ** 2 < 1.04
+
+
+def test_few_dimensions_have_the_bound_of_a_number_where_it_is_larger() -> None:
+    one, three = (box_bound(dn.Features(k, -1, 1), 5.0, 1) for k in (1, 3))
+    assert one is not None and three is not None
+    assert one == three > 0
+    assert box_bound(dn.Features(2, -1, 1), 12.0, 1) is None
+    assert vector_options(dn.Features(2, -1, 1, steps=3), 12.0, 1).bound is None
+
+
+def test_the_plan_says_of_which_mechanisms_the_bound_is() -> None:
+    words = dn.plan(dn.UnitVectors(300), 4.0, 1000, target="mean").explain()
+    assert "the best that any mechanism whose reports are decoded without bias can have" in words
+    assert vector_options(dn.Features(4, -1, 1, steps=3), 1.0, 10, 0.1).bound is None  # nothing is proved for typical sizes
+    constant = [
+        line
+        for line in dn.plan(dn.Features(768, -1, 1), 1.0, 10, target="mean").explain().splitlines()
+        if "constant" in line
+    ]
+    assert len(constant) == 1 and "%" not in constant[0]  # which is biased
+    with pytest.raises(dn.InvalidParameter, match="prior"):
+        dn.plan(dn.UnitVectors(3), 1.0, 10, target="mean", prior=[0.1])  # type: ignore[call-overload]
