@@ -219,8 +219,8 @@ def followed(case: Case) -> Chances:
             found.values[node] = compute([found.values[arg] for arg in each.args], None, found.size)  # type: ignore[arg-type]
     if case.disclosing is not None:
         knowns = []  # of two public draws a report may show one or the other: what it does not show, nobody knows
-    outer, group = grouped([found.column(node) for node in [*knowns, *problem.view]], found.size)
-    inner, cell = grouped([found.column(node) for node in codes], found.size)
+    outer, group = grouped(columns_of(found, [*knowns, *problem.view]), found.size)
+    inner, cell = grouped(columns_of(found, codes), found.size)
     keys, which = np.unique(group * len(inner) + cell, return_inverse=True)
     chance, totals = sums(which, found.chance, found.chances)
     views, secrets = [tuple(row) for row in outer.tolist()], [tuple(row) for row in inner.tolist()]
@@ -245,6 +245,11 @@ def true_odds(case: Case) -> Fraction | None:
             return None
         odds = max(odds, max(chances.values()) / min(chances.values()))
     return odds
+
+
+def columns_of(found: Worlds, nodes: Sequence[int]) -> list[Any]:
+    """The columns of these nodes, one after the other."""
+    return [column for node in nodes for column in found.columns(node)]
 
 
 def grouped(columns: Sequence[Any], size: int) -> tuple[Any, Any]:

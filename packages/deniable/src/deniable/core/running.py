@@ -95,8 +95,8 @@ def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Ranked |
     if type(code) is np.ndarray and code.dtype.kind in "iub" and code.shape == shape and inside(code, kind.low, kind.high):
         if kind.distinct and not differ(code, kind.low, kind.size):
             raise OutsideDomain(NO_CODE)
-        if kind.width is None or kind.low < 0:
-            return code.astype(np.int64) if code.dtype == np.uint64 else code  # which NumPy would mix into floats
+        if kind.width is None or kind.low < 0:  # as wide as all numbers: NumPy cuts off what a narrow array has no room for
+            return code if code.dtype in (_INT, _TRUTH) else code.astype(np.int64)
         narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
         return code.astype(narrow) if narrow.itemsize < code.itemsize else code
     raise OutsideDomain(NO_CODE)
@@ -151,7 +151,7 @@ _FRESH = DRAWS | {  # whose results are arrays of their own
     *("add", "sub", "mul", "mod", "div", "table", "where", "around", "at"),
     *("put", "swap", "and", "or", "xor", "not", "turn", "pack", "cells", "join"),
 }
-_INT = np.dtype(np.int64)
+_INT, _TRUTH = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
@@ -346,7 +346,7 @@ def _replaced(op: str, free: bool) -> _Run:
 
 _RUNS: Mapping[str, Callable[[Node], _Run]] = {
     "const": _constant,
-    "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
+    "abs": lambda node: lambda args, coins, size: np.absolute(args[0], dtype=np.int64),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
     "lt": lambda node: lambda args, coins, size: np.less(*args),
     "eq": lambda node: lambda args, coins, size: np.equal(*args),

@@ -19,6 +19,7 @@ from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import exchanged, one_cell
 from deniable.privacy.shift import Noise, added, is_alone, moved, terms_of
+from deniable.privacy.steps import GivenUp, counted
 from deniable.privacy.worlds import cost, law
 
 Profile = Mapping[Any, tuple[Fraction, Fraction]]  # for each class of reports the largest and the smallest probability
@@ -33,8 +34,9 @@ def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Col
     if any(node.args for _, node in program.codes):
         return None
     try:
-        return _open_bound(Problem.of(program), [name for name, _ in program.report], disclosed, from_value, sensitive)
-    except RecursionError:  # very many operations, one inside the other
+        with counted():
+            return _open_bound(Problem.of(program), [name for name, _ in program.report], disclosed, from_value, sensitive)
+    except (GivenUp, RecursionError):  # too long, or very many operations, one inside the other
         return None
 
 
@@ -147,7 +149,8 @@ def _conditioned(problem: Problem, view: Sequence[int], event: int) -> tuple[Pro
     """The problem given the only outcome of some tosses with which the event happens, if there is one, and its chance."""
     tosses = [place for place in problem.upstream([event]) if problem.nodes[place].op == "toss"]
     shown = any(problem.private[node] & problem.private[event] for node in view)
-    if not shown or problem.tainted[event] or not problem.private[event] <= set(tosses):
+    few = problem.private[event] <= set(tosses) and cost(problem, [*tosses, event]) <= LIMITS[0]
+    if not shown or problem.tainted[event] or not few:
         return problem, list(view), event, Fraction(1)
     keys, chances = law(problem, [*tosses, event], problem.knowns([event]))
     happens = [(key[-1 - len(tosses) : -1], chance) for key, chance in zip(keys, chances, strict=True) if key[-1]]
@@ -214,7 +217,7 @@ def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
     if noise.modulus is not None:
         total = build.add("mod", [total], (noise.modulus,))
     small = build.problem([total])
-    if cost(small, [total]) > LIMITS[-1]:
+    if small.knowns([total]) or cost(small, [total]) > LIMITS[-1]:
         return None
     keys, chances = law(small, [total], [])
     if len(keys) != noise.size:
@@ -242,10 +245,10 @@ def _is_even(problem: Problem, node: int, width: int) -> bool:
 def _row_profile(problem: Problem, node: int, event: int) -> Profile | None:
     width = problem.types[node].width or 0
     if problem.types[event].low == 1:
-        rows = exchanged(problem, node)
+        rows = exchanged(problem, node, LIMITS[-1])
         if rows is not None:
             return {("ones", total): (max(each), min(each)) for total, each in _by_total(rows, width).items()}
-        rows = exchanged(problem, node, drawn=True)
+        rows = exchanged(problem, node, LIMITS[-1], drawn=True)
         if rows is not None and _is_even(problem, problem.nodes[node].args[1], width):
             return {("ones", total): (chance, chance) for total, chance in _on_average(rows, width).items()}
     each = problem.nodes[node]
@@ -290,6 +293,8 @@ def _cell_profile(problem: Problem, node: int, event: int) -> Profile | None:
     other = one_cell(problem, [node], [], marked=False)
     if other is None or other.secrets(other.view) or other.knowns(other.view) or len(marks) > 1:
         return None
+    if cost(other, other.view) > LIMITS[-1]:
+        return None
     keys, chances = law(other, other.view, [])
     elsewhere = {key[0]: chance for key, chance in zip(keys, chances, strict=True)}
     within = set(problem.upstream(empties))
@@ -321,6 +326,8 @@ def _gains(
     even = _is_even(problem, mark, width)
     if here is None or here.knowns(here.view) or (problem.private[mark] and not even):
         return None
+    if cost(here, here.view) > LIMITS[-1]:
+        return None
     codes = here.secrets(here.view)
     gains: dict[int, list[Fraction]] = {}
     for key, chance in zip(*law(here, here.view, codes), strict=True):
@@ -340,12 +347,14 @@ def _gains(
 
 
 def _share(problem: Problem, event: int, stands: Mapping[int, Stand]) -> Fraction | None:
-    """How likely the event is, if it depends on no answer and no row."""
+    """How likely the event is, if it depends on no answer, on no row, and on nothing that is known."""
     build, at = Builder(), dict[int, int]()
     build.copy(problem, [event], at, stands)
     happens = build.problem([at[event]])
-    needed = happens.upstream([at[event]])
+    needed, knowns = happens.upstream([at[event]]), happens.knowns([at[event]])
     if happens.secrets([at[event]]) or any(happens.types[node].row for node in needed):
         return None
-    keys, chances = law(happens, [at[event]], happens.knowns([at[event]]))
+    if any(happens.range_of(node) > 1 for node in knowns) or cost(happens, [at[event]]) > LIMITS[-1]:
+        return None
+    keys, chances = law(happens, [at[event]], knowns)
     return sum((chance for key, chance in zip(keys, chances, strict=True) if key[-1]), Fraction(0))

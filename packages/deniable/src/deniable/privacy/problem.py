@@ -4,6 +4,7 @@ Rules of proof turn a problem into others whose loss is at least as large: they 
 may be anything, or show more than the report. The new problem is built from the old one node by node, simplified on the way.
 """
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 from deniable.core import Node, Program, Type
 from deniable.core.operations import DRAWS, type_of
 from deniable.errors import InvalidLaw
+from deniable.privacy.steps import spend
 
 MOST_VALUES = 1 << 20  # of a code that is followed value by value
 
@@ -24,6 +26,7 @@ def linked(items: Iterable[tuple[Item, Collection[int]]]) -> list[list[Item]]:
     groups: list[tuple[set[int], list[Item]]] = []
     for item, numbers in items:
         own, members, apart = set(numbers), [item], []
+        spend(len(groups) + len(own))
         for other in groups:
             if other[0] & own:
                 own |= other[0]
@@ -85,6 +88,7 @@ class Problem:
     def tainted(self) -> tuple[bool, ...]:
         """Which nodes depend on a secret code."""
         found: list[bool] = []
+        spend(len(self.nodes))
         for place, node in enumerate(self.nodes):
             secret = node.op == "code" and place not in self.known
             found.append(secret or any(found[arg] for arg in node.args))
@@ -97,12 +101,20 @@ class Problem:
         for place, node in enumerate(self.nodes):
             certain = node.op in ("toss", "flags") and node.params[0] in (0, 1)
             own = frozenset([place]) if self.is_draw(place) and not certain else frozenset()
-            found.append(own.union(*(found[arg] for arg in node.args)))
+            several = {found[arg] for arg in node.args if found[arg]} | ({own} if own else set())
+            found.append(
+                own.union(*several) if len(several) > 1 else next(iter(several), own)
+            )  # shared where it is the same
+            spend(1 + len(node.args) + (len(found[-1]) if len(several) > 1 else 0))
         return tuple(found)
 
     def is_used_once(self, node: int) -> bool:
         """Whether a node is used in one place only, and not seen."""
-        return sum(each.args.count(node) for each in self.nodes) == 1 and node not in self.view
+        return self._uses[node] == 1 and node not in self.view
+
+    @cached_property
+    def _uses(self) -> Counter[int]:
+        return Counter(arg for each in self.nodes for arg in each.args)
 
     def upstream(self, targets: Sequence[int], until: Collection[int] = ()) -> list[int]:
         """These nodes and all that they are made of, in order; what those of `until` are made of is left out."""
@@ -112,6 +124,7 @@ class Problem:
             if node not in found:
                 found.add(node)
                 todo.extend(self.nodes[node].args if node not in until else ())
+        spend(len(found))
         return sorted(found)
 
     def values_of(self, node: int) -> Sequence[int] | None:
@@ -165,6 +178,7 @@ class Builder:
 
     def problem(self, view: Sequence[int]) -> Problem:
         """The problem with the nodes so far."""
+        spend(len(self.nodes))
         unique = tuple(dict.fromkeys(view))
         return Problem(tuple(self.nodes), tuple(self.types), unique, frozenset(self.known), dict(self.values))
 
@@ -200,6 +214,7 @@ class Builder:
                 needed.add(node)
                 if node not in instead:
                     todo.extend(problem.nodes[node].args)
+        spend(2 * len(needed))
         for node in sorted(needed):
             each, stand = problem.nodes[node], instead.get(node)
             if stand is not None and stand.constant is not None:
@@ -215,12 +230,14 @@ class Builder:
 
     def add(self, op: str, args: Sequence[int], params: tuple[Any, ...] = ()) -> int:
         """The node of an operation, or of what is the same and simpler."""
+        node, drawn = Node(op, tuple(args), params), op in DRAWS or op == "code"
+        if not drawn and node in self._at:
+            return self._at[node]
+        spend(1 + len(args) + sum(len(each) for each in params if isinstance(each, tuple)) // 64)
         simple = self._simpler(op, args, params)
         if simple is not None:
+            self._at[node] = simple
             return simple
-        node = Node(op, tuple(args), params)
-        if op not in DRAWS and op != "code" and node in self._at:
-            return self._at[node]
         kind = type_of(node, [self.types[arg] for arg in args])
         if op not in DRAWS and op not in ("code", "const") and kind.low == kind.high and kind.width is None:
             return self.constant(kind.low)

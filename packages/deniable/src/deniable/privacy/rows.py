@@ -9,6 +9,7 @@ from fractions import Fraction
 from deniable.core import Type
 from deniable.privacy.bounds import Bound, Effort
 from deniable.privacy.problem import Builder, Problem
+from deniable.privacy.steps import spend, spend_on_power
 from deniable.privacy.worlds import cost, extreme, law
 
 
@@ -53,6 +54,7 @@ def _cells(problem: Problem, rows: Sequence[int], effort: Effort) -> Bound | Non
         worst = extreme(other, other.view, other.secrets(other.view), [])
         if worst.odds is None:
             return Bound(None, ("cells",))
+        spend_on_power(worst.odds.numerator.bit_length(), often)
         odds *= worst.odds**often
     return Bound(odds, ("cells",))
 
@@ -170,7 +172,7 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     if len(problem.view) != 1:
         return None
     (node,) = problem.view
-    rows = exchanged(problem, node)
+    rows = exchanged(problem, node, effort.limit)
     if rows is None:
         return None
     others, odds, words = (problem.types[node].width or 0) - 1, Fraction(1), ""
@@ -185,7 +187,7 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     return Bound(odds, ("exchange",), words if problem.nodes[problem.nodes[node].args[1]].op == "code" else "")
 
 
-def exchanged(problem: Problem, node: int, drawn: bool = False) -> dict[tuple[int, int], Fraction] | None:
+def exchanged(problem: Problem, node: int, limit: int, drawn: bool = False) -> dict[tuple[int, int], Fraction] | None:
     """The probability of one row, by the bit of the cell that stands apart and how many others are set.
 
     The cell it is exchanged with is named by the answer, or `drawn`.
@@ -209,6 +211,8 @@ def exchanged(problem: Problem, node: int, drawn: bool = False) -> dict[tuple[in
     build.copy(problem, [put.args[2], subset.args[0]], at, {})
     size = build.add("sub", [build.constant(most), at[subset.args[0]]])
     small = build.problem([at[put.args[2]], size])
+    if small.knowns(small.view) or cost(small, small.view) > limit:
+        return None
     keys, chances = law(small, [at[put.args[2]], size], [])
     return {(key[0], key[1]): chance / math.comb(others, key[1]) for key, chance in zip(keys, chances, strict=True)}
 
@@ -229,7 +233,7 @@ def mask(problem: Problem, effort: Effort) -> Bound | None:
         if count is None:
             continue
         small = build.problem([count])
-        if cost(small, small.view) > effort.limit:
+        if small.knowns([count]) or cost(small, [count]) > effort.limit:
             continue
         keys, chances = law(small, [count], [])
         each_row = {key[0]: chance / math.comb(width, key[0]) for key, chance in zip(keys, chances, strict=True)}
@@ -241,8 +245,10 @@ def mask(problem: Problem, effort: Effort) -> Bound | None:
 def count_of(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> int | None:
     """A node with the number of bits that are set, for a row all of whose arrangements are equally likely."""
     each, width = problem.nodes[node], problem.types[node].width or 0
+    spend(width * (1 + width // 64))
     if each.op == "flags" and problem.is_used_once(node):
         p = each.params[0]
+        spend(width * (width * p.denominator.bit_length() // 64))
         chances = ((m, math.comb(width, m) * p**m * (1 - p) ** (width - m)) for m in range(width + 1))
         return build.draw_counts(tuple(chances))
     if each.op == "majority" and problem.is_used_once(node):

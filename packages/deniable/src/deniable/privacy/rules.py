@@ -30,6 +30,7 @@ from deniable.privacy.replacement import replacement
 from deniable.privacy.rows import exchange, marked_cell, mask
 from deniable.privacy.sampling import sampling
 from deniable.privacy.shift import shift
+from deniable.privacy.steps import LONGEST, GivenUp, counted, spend
 from deniable.privacy.worlds import cost, extreme
 
 DEEPEST = 6
@@ -38,12 +39,19 @@ DEEPEST = 6
 def proved(problem: Problem) -> Bound | None:
     """The best bound that the rules find, with as little effort as it takes; None if they do not reach this problem.
 
-    They follow what is made of what, so they do not reach a law in which very many operations stand one inside the other.
+    They follow what is made of what, so they do not reach a law in which very many operations stand one inside the other;
+    nor one whose proof takes more steps than they may (see steps.py).
     """
+    long = any(_is_long(each) for node in problem.nodes for each in node.params)
     try:
-        return bound(problem, Effort(LIMITS[-1]))
-    except RecursionError:
+        with counted():
+            return None if long else bound(problem, Effort(LIMITS[-1]))
+    except (GivenUp, RecursionError):
         return None
+
+
+def _is_long(param: object) -> bool:
+    return isinstance(param, Fraction) and param.denominator.bit_length() > LONGEST
 
 
 def bound(problem: Problem, effort: Effort) -> Bound | None:
@@ -152,6 +160,7 @@ def selection(problem: Problem, effort: Effort) -> Bound | None:
 def _deciders(problem: Problem) -> Iterator[int]:
     """Known codes and draws that conditions are made of, where no answer is."""
     seen = set[int]()
+    spend(len(problem.nodes))
     for each in problem.nodes:
         if each.op == "where" and not problem.tainted[each.args[0]]:
             for node in problem.upstream([each.args[0]]):
@@ -191,6 +200,7 @@ def _frontiers(problem: Problem, needed: Sequence[int]) -> Iterator[tuple[int, .
     draws: set[int] = set()
     for cut in needed[:-1]:
         earlier = [{node for node in needed if node <= cut}]
+        spend(len(needed))
         if problem.is_draw(cut) or cut == needed[0]:
             draws |= {cut} if problem.is_draw(cut) else set()
             made = {node for node in needed if problem.private[node] <= draws} - set(problem.view)

@@ -103,8 +103,8 @@ def _of_numbers(sampled: Sampled, effort: Effort) -> Bound | None:
         stays = {noise: Stand(constant=0)}
         none = {place: Stand(constant=0) for place in _zero_tests(problem, noise)}
         even, view, _ = _rebuilt(sampled, none, node)
-        if even.secrets(view) or cost(even, view) > effort.limit or _uses(even, "split") >= _uses(problem, "split"):
-            return None  # the noise must be in the sum only
+        if even.secrets(view) or cost(even, view) > effort.limit:
+            return None
         # Moved on evenly is the same as moved anywhere, less the share that stays.
         for key, chance in zip(*law(even, view, []), strict=True):
             base[key] = (1 - p) * size / (size - 1) * chance
@@ -165,15 +165,10 @@ def _moved_evenly(problem: Problem) -> tuple[int, int] | None:
             if len(noise) == 1 and problem.nodes[noise[0]].op == "split":
                 (split,) = noise
                 even = problem.nodes[split].params[1:] == (1, node.params[0] - 1) and node.params[0] > 2
-                within = {*problem.upstream([place]), *_zero_tests(problem, split)}
-                inside = all(user in within for user, each in enumerate(problem.nodes) if split in each.args)
-                if even and inside and split not in problem.view and parts.count(split) == 1:
+                elsewhere = problem.upstream(problem.view, until=[place, *_zero_tests(problem, split)])
+                if even and split not in elsewhere and parts.count(split) == 1:
                     return place, split
     return None
-
-
-def _uses(problem: Problem, op: str) -> int:
-    return sum(node.op == op for node in problem.nodes)
 
 
 def _zero_tests(problem: Problem, noise: int) -> list[int]:

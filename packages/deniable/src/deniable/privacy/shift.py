@@ -7,6 +7,7 @@ from fractions import Fraction
 from deniable.core import Node
 from deniable.privacy.bounds import Bound, Effort
 from deniable.privacy.problem import Builder, Problem
+from deniable.privacy.steps import spend
 from deniable.privacy.worlds import cost, extreme
 
 MOST_TERMS = 1 << 10  # of a sum: a number that is added to itself again and again has many
@@ -29,7 +30,7 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
         if cost(new, new.view) > effort.limit or new.types[total].size != noise.size:
             continue
         compared = [*new.secrets(rest), total]
-        worst = extreme(new, rest, compared, new.knowns(rest))
+        worst = extreme(new, rest, compared, new.knowns([*rest, total]))
         return Bound(worst.odds, ("shift",))
     return None
 
@@ -62,6 +63,7 @@ def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int
 
 def is_alone(problem: Problem, draw: int, among: Sequence[int]) -> bool:
     """Whether a draw is one of these nodes, once, and none of the others depends on it."""
+    spend(1 + len(among) // 8)
     return sum(draw in problem.private[node] for node in among) == 1
 
 
@@ -92,9 +94,10 @@ def moved(problem: Problem, node: int, seen: Sequence[int] = ()) -> Noise | None
         first, second = (problem.types[arg] for arg in each.args)
         whole = (each.op == "eq" and max(first.high, second.high) <= 1) or (each.op == "xor")
         for rest_node, noise_node in (each.args, each.args[::-1]):
-            size, low = problem.types[noise_node].size, min(first.low, second.low)
+            other = problem.types[rest_node]
+            size, low = problem.types[noise_node].size, problem.types[noise_node].low
             alone = problem.private[noise_node] and not problem.tainted[noise_node] and not problem.private[rest_node]
-            if whole and alone and low == 0 and size & (size - 1) == 0 and problem.types[rest_node].high < size:
+            if whole and alone and low == 0 and size & (size - 1) == 0 and 0 <= other.low <= other.high < size:
                 return Noise((noise_node,), None, size)
     if each.op == "table" and kind.low == 0:
         return _permuted(problem, node)
@@ -102,7 +105,8 @@ def moved(problem: Problem, node: int, seen: Sequence[int] = ()) -> Noise | None
         place = each.args[1]
         if problem.private[place] and not problem.tainted[place]:
             return Noise((place,), None, kind.size)
-        return moved(problem, place, seen) if problem.nodes[place].op == "around" else None
+        inner = moved(problem, place, seen) if problem.nodes[place].op == "around" else None
+        return inner if inner is not None and inner.size == kind.size else None  # else not all numbers are reached
     if each.op == "at" and problem.types[each.args[0]].distinct and not problem.private[each.args[0]]:
         place, width = each.args[1], problem.types[each.args[0]].width
         if problem.private[place] and not problem.tainted[place] and width == kind.size == problem.types[place].size:

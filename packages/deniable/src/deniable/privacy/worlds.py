@@ -17,8 +17,11 @@ from deniable.arrays import Ints
 from deniable.core import Node, PackedBits, Type
 from deniable.core.running import operation
 from deniable.privacy.problem import Problem
+from deniable.privacy.steps import WORLDS, spend
 
 TOO_MANY = 1 << 200
+MOST_BITS = 1 << 27  # of all rows of one node together, which are unpacked where they are compared
+WORD = 62  # bits of a row that are one number
 
 
 def outcome_count(node: Node, kind: Type) -> int:
@@ -34,9 +37,10 @@ def outcome_count(node: Node, kind: Type) -> int:
 
 
 def cost(problem: Problem, targets: Sequence[int]) -> int:
-    """How many worlds there are for these nodes."""
-    total = 1
+    """How many worlds there are for these nodes; too many where their rows would take too much memory."""
+    total, widest = 1, 1
     for node in problem.upstream(targets):
+        widest = max(widest, problem.types[node].width or 1)
         if problem.nodes[node].op == "code":
             values = problem.values_of(node)
             total *= TOO_MANY if values is None else len(values)
@@ -44,7 +48,7 @@ def cost(problem: Problem, targets: Sequence[int]) -> int:
             total *= outcome_count(problem.nodes[node], problem.types[node])
         if total > TOO_MANY:
             return TOO_MANY
-    return total
+    return total if total * widest <= MOST_BITS else TOO_MANY
 
 
 class Worlds:
@@ -67,6 +71,7 @@ class Worlds:
     def weigh(self, factor: Ints, factors: list[Fraction]) -> None:
         """Multiply the probability of each world by the factor with this number; worlds that are impossible go."""
         pairs, self.chance = np.unique(self.chance * len(factors) + factor, return_inverse=True)
+        spend(len(pairs))
         known: dict[Fraction, int] = {}
         products = [self.chances[pair // len(factors)] * factors[pair % len(factors)] for pair in pairs.tolist()]
         places = np.array([known.setdefault(product, len(known)) for product in products])
@@ -76,13 +81,14 @@ class Worlds:
             self.values = {node: _chosen(column, possible) for node, column in self.values.items()}
             self.chance, self.size = self.chance[possible], len(possible)
 
-    def column(self, node: int) -> Ints:
-        """The values of a node as numbers."""
+    def columns(self, node: int) -> list[Ints]:
+        """The values of a node as numbers: one column, or for a row of bits one for every 62 of them."""
         value = self.values[node]
         if isinstance(value, PackedBits):
-            bits = value.unpack().astype(np.int64)
-            return bits @ (1 << np.arange(bits.shape[1], dtype=np.int64))
-        return np.broadcast_to(np.asarray(value), self.size).astype(np.int64)
+            bits, places = value.unpack(), np.arange(WORD, dtype=np.int64)
+            words = (bits[:, start : start + WORD] for start in range(0, value.width, WORD))
+            return [word.astype(np.int64) @ (1 << places[: word.shape[1]]) for word in words]
+        return [np.broadcast_to(np.asarray(value), self.size).astype(np.int64)]
 
 
 def tiled(values: Any, times: int) -> Any:
@@ -93,12 +99,16 @@ def tiled(values: Any, times: int) -> Any:
 
 
 def _repeated(column: Any, times: int) -> Any:
+    if isinstance(column, list):  # arguments of a step that waits for the next one
+        return [_repeated(each, times) for each in column]
     if isinstance(column, PackedBits):
         return PackedBits(np.repeat(column.bytes, times, axis=0), column.width)
     return np.repeat(column, times, axis=0) if isinstance(column, np.ndarray) else column
 
 
 def _chosen(column: Any, rows: Ints) -> Any:
+    if isinstance(column, list):
+        return [_chosen(each, rows) for each in column]
     if isinstance(column, PackedBits):
         return PackedBits(column.bytes[rows], column.width)
     return column[rows] if isinstance(column, np.ndarray) else column
@@ -108,6 +118,7 @@ def worlds(problem: Problem, targets: Sequence[int]) -> Worlds:
     """All worlds of these nodes."""
     found = Worlds()
     for node in problem.upstream(targets):
+        spend(found.size // WORLDS)
         each, kind = problem.nodes[node], problem.types[node]
         if each.op == "code":
             values = problem.values_of(node)
@@ -221,6 +232,7 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
     totals, which = [Fraction(0)], np.zeros(count, np.int64)
     for turn in range(int(place.max()) + 1):
+        spend(1 + len(place) // WORLDS)
         mine = place == turn  # only the groups that have so many terms
         used, new = np.unique(which[owner[mine]] * len(values) + term[mine], return_inverse=True)
         olds, news = np.divmod(used, len(values))
@@ -235,9 +247,9 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
 def law(problem: Problem, targets: Sequence[int], by: Sequence[int]) -> tuple[list[tuple[int, ...]], list[Fraction]]:
     """The values of `by` and `targets` that occur together, and the probability of these targets given those values."""
     found = worlds(problem, [*by, *targets])
-    rows, group = _grouped([found.column(node) for node in [*by, *targets]], found.size)
+    rows, group = _grouped(found, [*by, *targets])
     which, totals = sums(group, found.chance, found.chances)
-    return [tuple(row) for row in rows.tolist()], [totals[place] for place in which.tolist()]
+    return rows.every(), [totals[place] for place in which.tolist()]
 
 
 def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], known: Sequence[int]) -> Extreme:
@@ -246,8 +258,8 @@ def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], know
     Of `compared`, codes are conditions, and draws or what is made of them are part of the event.
     """
     found = worlds(problem, [*view, *compared, *known])
-    outer, group = _grouped([found.column(node) for node in [*known, *view]], found.size)
-    inner, cell = _grouped([found.column(node) for node in compared], found.size)
+    outer, group = _grouped(found, [*known, *view])
+    inner, cell = _grouped(found, compared)
     keys, which = np.unique(group * len(inner) + cell, return_inverse=True)
     chance, totals = sums(which, found.chance, found.chances)
     order = sorted(range(len(totals)), key=totals.__getitem__)
@@ -261,33 +273,58 @@ def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], know
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
         first = int(starts[at])
-        high = inner[int(keys[first]) % len(inner)]
-        return Extreme(None, _named(compared, high), {}, _named([*known, *view], outer[at]))
+        return Extreme(None, inner.named(int(keys[first]) % len(inner)), {}, outer.named(at))
     pairs, kind = np.unique(np.stack([top, bottom], axis=1), axis=0, return_inverse=True)
     ratios = [totals[order[a]] / totals[order[b]] for a, b in pairs.tolist()]
     best = max(range(len(ratios)), key=ratios.__getitem__)
     at = int(np.flatnonzero(kind.ravel() == best)[0])
     mine = slice(int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else len(owner))
     cells = keys[mine] % len(inner)
-    high, low = (inner[int(cells[int(pick(ranks[mine]))])] for pick in (np.argmax, np.argmin))
-    return Extreme(ratios[best], _named(compared, high), _named(compared, low), _named([*known, *view], outer[at]))
+    high, low = (inner.named(int(cells[int(pick(ranks[mine]))])) for pick in (np.argmax, np.argmin))
+    return Extreme(ratios[best], high, low, outer.named(at))
 
 
-def _grouped(columns: list[Ints], size: int) -> tuple[Any, Ints]:
+@dataclass(frozen=True)
+class _Rows:
+    """The different values that some nodes have together, a row each; of a long row of bits there are several columns."""
+
+    nodes: tuple[int, ...]
+    words: tuple[int, ...]  # columns of each node
+    table: Ints
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def every(self) -> list[tuple[int, ...]]:
+        """All rows, with one number for each node."""
+        return [self._joined(row) for row in self.table.tolist()]
+
+    def named(self, place: int) -> dict[int, int]:
+        """One row, by node."""
+        return dict(zip(self.nodes, self._joined(self.table[place].tolist()), strict=True))
+
+    def _joined(self, row: list[int]) -> tuple[int, ...]:
+        if len(row) == len(self.nodes):
+            return tuple(row)
+        ends = list(itertools.accumulate(self.words))
+        parts = (row[end - many : end] for many, end in zip(self.words, ends, strict=True))
+        return tuple(sum(word << WORD * place for place, word in enumerate(part)) for part in parts)
+
+
+def _grouped(found: Worlds, nodes: Sequence[int]) -> tuple[_Rows, Ints]:
+    """The different values of these nodes, and which of them each world has."""
+    each = [found.columns(node) for node in nodes]
+    columns, words = [column for own in each for column in own], tuple(map(len, each))
     if not columns:
-        return np.zeros((1, 0), np.int64), np.zeros(size, np.int64)
+        return _Rows((), (), np.zeros((1, 0), np.int64)), np.zeros(found.size, np.int64)
     table = np.stack(columns, axis=1)
     low = table.min(axis=0)
-    ranges = (table.max(axis=0) - low + 1).tolist()
+    ranges = [high - least + 1 for high, least in zip(table.max(axis=0).tolist(), low.tolist(), strict=True)]
     if math.prod(ranges) >= 1 << 62:
         rows, group = np.unique(table, axis=0, return_inverse=True)
-        return rows, group.ravel().astype(np.int64)
-    key = np.zeros(size, np.int64)
-    for place, each in enumerate(ranges):  # one number for each row sorts many times faster than rows do
-        key = key * each + (table[:, place] - low[place])
+        return _Rows(tuple(nodes), words, rows), group.ravel().astype(np.int64)
+    key = np.zeros(found.size, np.int64)
+    for place, size in enumerate(ranges):  # one number for each row sorts many times faster than rows do
+        key = key * size + (table[:, place] - low[place])
     _, example, group = np.unique(key, return_index=True, return_inverse=True)
-    return table[example], group.astype(np.int64)
-
-
-def _named(nodes: Sequence[int], row: Any) -> dict[int, int]:
-    return {node: int(value) for node, value in zip(nodes, row.tolist(), strict=True)}
+    return _Rows(tuple(nodes), words, table[example]), group.astype(np.int64)
