@@ -116,7 +116,7 @@ def compared(count: int, seed: int) -> Counter[str]:
     for case, other in zip(cases, in_javascript(cases), strict=True):
         for what in judged(case, other):
             found[what] += 1
-            if what.startswith("WRONG"):
+            if what.startswith("WRONG") or "bounded in" in what or "larger" in what:
                 print(what, case["law"][:2000])
     return found
 
