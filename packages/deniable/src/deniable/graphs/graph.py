@@ -111,7 +111,7 @@ class Graph:
         return codes[np.minimum(np.searchsorted(codes, asked), len(codes) - 1)] == asked
 
     def by_degree(self) -> "Graph":
-        """The same graph with the vertices of most edges first, so that nobody has more than sqrt(2 edges) lower neighbours."""
+        """The same graph with the vertices of most edges first: nobody then has more than sqrt(2 edges) lower neighbours."""
         degrees = self.degrees + np.bincount(self.lower, minlength=self.vertices)
         place = np.empty(self.vertices, np.int64)
         place[np.argsort(-degrees, kind="stable")] = np.arange(self.vertices)
