@@ -14,10 +14,8 @@ from pathlib import Path
 
 import click
 import numpy as np
-from scipy.sparse import csr_array
 
 from deniable.aggregate.graphs import count_triangles
-from deniable.arrays import Ints
 from deniable.cli.panel import progress
 from deniable.core.coins import SeededCoins
 from deniable.graphs import Graph
@@ -33,27 +31,13 @@ def large_power_law(size: int, mean: float, exponent: float, seed: int) -> Graph
     weights = (np.arange(size) + 10.0) ** (-1 / (exponent - 1))
     random, sums = np.random.default_rng(seed), np.cumsum(weights / weights.sum())
     wanted = round(mean * size / 2)
-    first, second = (np.searchsorted(sums, np.sort(random.random(round(1.15 * wanted)))) for _ in range(2))
-    second = np.minimum(random.permutation(second), size - 1)
-    high, low = np.maximum(first, second), np.minimum(first, second)
-    codes: Ints = np.unique((high * size + low)[high != low])
-    codes = np.sort(random.permutation(codes)[:wanted])
-    high, low = np.divmod(codes, size)
-    return Graph(size, np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))]), low)
-
-
-def triangles(graph: Graph, rows: int = 20_000) -> int:
-    """How many there are, by products of sparse matrices, some rows at a time; the people with most edges come first."""
-    degrees = np.bincount(np.concatenate([graph.owners, graph.lower]), minlength=graph.vertices)
-    place = np.empty(graph.vertices, np.int64)
-    place[np.argsort(-degrees, kind="stable")] = np.arange(graph.vertices)
-    ordered = graph.renumbered(place)
-    ones = np.ones(ordered.edges, np.int32)
-    below = csr_array((ones, ordered.lower.astype(np.int32), ordered.offsets), shape=(graph.vertices, graph.vertices))
-    return sum(
-        int((below[start : start + rows] @ below).multiply(below[start : start + rows]).sum())
-        for start in range(0, graph.vertices, rows)
+    first, second = (
+        np.minimum(np.searchsorted(sums, np.sort(random.random(round(1.15 * wanted)))), size - 1) for _ in range(2)
     )
+    random.shuffle(second)
+    found = Graph.of(np.stack([first, second], axis=1), size)
+    kept = np.sort(random.permutation(found.edges)[:wanted])
+    return Graph.of(np.stack([found.owners[kept], found.lower[kept]], axis=1), size)
 
 
 @dataclass(frozen=True)
@@ -75,7 +59,7 @@ class Used:
 def table(people: int) -> list[str]:
     """A row for each epsilon."""
     graph = large_power_law(people, MEAN, EXPONENT, 1)
-    truth = triangles(graph)
+    truth = graph.triangles()
     click.echo(f"{graph.vertices:,} people, {graph.edges:,} edges, {truth:,} triangles", err=True)
     lines = ["| people | edges | triangles | epsilon | found | error stated | off by | Mbit | CPU seconds | wall | GB |"]
     lines.append("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")

@@ -59,12 +59,7 @@ def run(asked: dn.Survey, lists: list[list[int]], hubs: int | None, missing: int
             found = mechanism.perturb([answer], dn.SeededCoins(seed.encode()))
             reports.append(found)
             if me < WATCHED:
-                identity = hashlib.sha256(seed.encode()).digest()[:16]
-                header = wire.Header(identity, 1, number - 1)
-                body = wire.encode(
-                    current.fingerprint_bytes, wire.Message.of(header, 1, mechanism.layout.pack(found.columns))
-                )
-                made.append({"seed": seed, "id": identity.hex(), "answer": answer, "message": body.hex()})
+                made.append(written(current, answer, seed, found))
         rounds.append({"survey": current.to_json(), "law": law_json(current), "made": made})
         tally = mechanism.tally(reports[0])
         for each in reports[1:]:
@@ -75,6 +70,22 @@ def run(asked: dn.Survey, lists: list[list[int]], hubs: int | None, missing: int
             if number == 1 and hubs is not None:
                 current = with_hubs(current, hubs)
     return rounds
+
+
+def message_of(asked: dn.Survey, answer: dict[str, Any], seed: str) -> dict[str, Any]:
+    """What somebody reports in a round, by seeded coins."""
+    (question,) = asked.questions
+    return written(asked, answer, seed, question.mechanism.perturb([answer], dn.SeededCoins(seed.encode())))
+
+
+def written(asked: dn.Survey, answer: dict[str, Any], seed: str, found: dn.Reports) -> dict[str, Any]:
+    """A report as a message whose id follows from the seed."""
+    (question,) = asked.questions
+    identity = hashlib.sha256(seed.encode()).digest()[:16]
+    header = wire.Header(identity, 1, (asked.round or 1) - 1)
+    message = wire.Message.of(header, 1, question.mechanism.layout.pack(found.columns))
+    body = wire.encode(asked.fingerprint_bytes, message)
+    return {"seed": seed, "id": identity.hex(), "answer": answer, "message": body.hex()}
 
 
 def with_hubs(asked: dn.Survey, hubs: int) -> dn.Survey:

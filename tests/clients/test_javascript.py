@@ -18,7 +18,7 @@ from deniable.collector import Collector, open_store, results
 from deniable.collector.verdicts import Counted
 from deniable.survey.law_document import law_json
 from tests import ROOT
-from tests.clients import friends_surveys, repeated_surveys
+from tests.clients import friends_surveys, large_friends, repeated_surveys
 from tests.outside import MECHANISM, SURVEY
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
@@ -51,6 +51,16 @@ def test_the_surveys_that_ask_again_are_those_of_this_release() -> None:
 
 def test_the_rounds_about_friends_are_those_of_this_release() -> None:
     assert friends_surveys.FILE.read_text() == friends_surveys.made()
+
+
+@pytest.mark.needs("node")
+def test_a_hundred_thousand_members() -> None:
+    """The bytes that Python makes in all three rounds, of hubs and of others, in a bounded amount of memory."""
+    cases = large_friends.rounds()
+    assert all(f'"size":{large_friends.MEMBERS}' in case["survey"] for case in cases)
+    for case, cost in zip(cases, large_friends.costs(cases), strict=True):
+        assert cost.messages == [each["message"] for each in case["made"]]
+        assert cost.memory < 500  # MB, with Node itself
 
 
 @pytest.mark.needs("node")

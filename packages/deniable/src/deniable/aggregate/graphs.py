@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from deniable.aggregate.engine import engine_of
 from deniable.core import Coins
+from deniable.graphs.degree_counts import Clustering, estimate_clustering
 from deniable.graphs.graph import Graph
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
 
@@ -25,3 +26,18 @@ def count_triangles(
     """
     with engine_of(engine, workers) as chosen:
         return estimate_triangles(graph, epsilon, alpha, hubs, coins, run=chosen.run, progress=progress)
+
+
+def count_clustering(
+    graph: Graph,
+    epsilon: float,
+    engine: object = None,
+    *,
+    alpha: float = 1.5,
+    coins: Coins | None = None,
+    workers: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Clustering:
+    """`deniable.graphs.estimate_clustering` on an engine, in the same way."""
+    with engine_of(engine, workers) as chosen:
+        return estimate_clustering(graph, epsilon, alpha, coins, run=chosen.run, progress=progress)

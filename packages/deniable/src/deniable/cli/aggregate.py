@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 @click.option("--question", metavar="ID", help="For a survey with several questions: the one whose reports to count.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
 @options.target("--out", help="Write the tally to FILE, as JSON.", required=True)
-@click.option(
-    "--engine",
-    metavar="ADDRESS",
-    help="Count on a cluster: dask://HOST:8786, spark://HOST:7077, or spark under spark-submit. Default: this machine.",
-)
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes on this machine. Default: one per core.")
+@options.at_scale
 @click.option(
     "--damaged",
     type=click.Choice(["stop", "skip"]),

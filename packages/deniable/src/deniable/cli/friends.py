@@ -21,13 +21,13 @@ AT_ONCE = 2_000  # people whose reports are made together
 
 def answers(survey: Survey, path: Path) -> Answers:
     """Who knows whom in a file of pairs: the answer of everybody in it, who are the first members in sorted order."""
-    from deniable.files.edges import read_edges
+    from deniable.cli.graph_files import graph_in
     from deniable.survey.kinds.friends import friendships
 
     (question, *_) = survey.questions
     if not survey.same_people:
         raise InvalidParameter('A graph is for a survey with a question of kind "friends". Leave --graph out.')
-    graph, _ = read_edges(path)
+    graph, _ = graph_in(path)
     if graph.vertices > question.domain.size:
         raise InvalidParameter(
             f"The graph has {graph.vertices:,} people, and the survey {question.domain.size:,} members. Raise members."

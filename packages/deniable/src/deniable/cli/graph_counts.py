@@ -10,8 +10,8 @@ import click
 import numpy as np
 
 from deniable.cli import options
+from deniable.cli.graph_files import graph_in
 from deniable.errors import InvalidParameter
-from deniable.files.edges import read_edges
 from deniable.files.tables import column_names, read_columns
 from deniable.graphs.certificates import certify_count
 from deniable.graphs.graph import Graph
@@ -92,7 +92,7 @@ def edges(edges: Path, epsilon: float, seed: int | None, as_json: bool) -> None:
     """
     from deniable.graphs.edge_count import estimate_edges
 
-    graph, _ = read_edges(edges)
+    graph, _ = graph_in(edges)
     found = estimate_edges(graph, epsilon, options.coins_of(seed))
     shown("edges", graph, epsilon, {"edges": found}, {"edges": graph.edges}, as_json)
 
@@ -111,7 +111,7 @@ def stars(edges: Path, epsilon: float, seed: int | None, as_json: bool, ends: in
     """
     from deniable.graphs.degree_counts import estimate_stars
 
-    graph, _ = read_edges(edges)
+    graph, _ = graph_in(edges)
     found = estimate_stars(graph, ends, epsilon, options.coins_of(seed))
     exact = sum(math.comb(degree, ends) for degree in degrees_of(graph).tolist())
     shown("stars", graph, epsilon, {f"{ends}-stars": found}, {f"{ends}-stars": exact}, as_json)
@@ -135,7 +135,7 @@ def degrees(edges: Path, epsilon: float, seed: int | None, as_json: bool, number
     """
     from deniable.graphs.degree_counts import estimate_degrees
 
-    graph, _ = read_edges(edges)
+    graph, _ = graph_in(edges)
     found = estimate_degrees(graph, epsilon, numbers, options.coins_of(seed))
     own = degrees_of(graph)
     exact = {f"at least {each}": int((own >= each).sum()) for each in found}
@@ -145,7 +145,10 @@ def degrees(edges: Path, epsilon: float, seed: int | None, as_json: bool, number
 @click.command(short_help="Estimate the clustering coefficient.")
 @counting
 @options.alpha
-def clustering(edges: Path, epsilon: float, seed: int | None, as_json: bool, alpha: float) -> None:
+@options.at_scale
+def clustering(
+    edges: Path, epsilon: float, seed: int | None, as_json: bool, alpha: float, engine: str | None, workers: int | None
+) -> None:
     """Estimate the clustering coefficient of the graph in EDGES: which share of the pairs of neighbours are joined.
 
     A quarter of epsilon is for 2-stars, the rest for triangles in three rounds. EDGES is as in deniable graph edges.
@@ -153,12 +156,13 @@ def clustering(edges: Path, epsilon: float, seed: int | None, as_json: bool, alp
     \b
     deniable graph clustering edges.csv --epsilon 2
     """
+    from deniable.aggregate.graphs import count_clustering
     from deniable.cli import panel
-    from deniable.graphs.degree_counts import estimate_clustering
 
-    graph, _ = read_edges(edges)
-    with panel.waiting("counting"):
-        found = estimate_clustering(graph, epsilon, alpha, options.coins_of(seed))
+    graph, _ = graph_in(edges)
+    coins = options.coins_of(seed)
+    with panel.progress("counting") as tell:
+        found = count_clustering(graph, epsilon, engine, alpha=alpha, coins=coins, workers=workers, progress=tell)
         own = degrees_of(graph)
         exact = 3 * graph.triangles() / max(int((own * (own - 1) // 2).sum()), 1)
     shown("clustering", graph, epsilon, {"clustering": found}, {"clustering": exact}, as_json)
@@ -178,7 +182,7 @@ def homophily(edges: Path, epsilon: float, seed: int | None, as_json: bool, grou
     """
     from deniable.graphs.degree_counts import estimate_homophily
 
-    graph, names = read_edges(edges)
+    graph, names = graph_in(edges)
     group = _groups(groups, names)
     found = estimate_homophily(graph, group, epsilon, options.coins_of(seed))
     exact = float((group[graph.owners] == group[graph.lower]).mean()) if graph.edges else 0.0
@@ -215,15 +219,16 @@ def cycles(edges: Path, epsilon: float, seed: int | None, as_json: bool, biparti
     from deniable.graphs.cycles import estimate_butterflies, estimate_cycles, exact_butterflies, exact_cycles
 
     coins, most = options.coins_of(seed), None
+    if bipartite:
+        pairs, people, items = _links(edges)
+        most, graph = items, Graph.of(pairs + np.array([0, people]), people + items)
+    else:
+        graph, _ = graph_in(edges)
     with panel.progress("counting") as advance_to:
         if bipartite:
-            pairs, people, items = _links(edges)
-            most = items
             found = estimate_butterflies(pairs, people, items, epsilon, coins, advance_to)
             exact = exact_butterflies(pairs, people, items)
-            graph = Graph.of(pairs + np.array([0, people]), people + items)
         else:
-            graph, _ = read_edges(edges)
             found = estimate_cycles(graph, epsilon, coins, advance_to)
             exact = exact_cycles(graph)
     shown("cycles", graph, epsilon, {"cycles": found}, {"cycles": exact}, as_json, most)
@@ -255,7 +260,7 @@ def core(edges: Path, epsilon: float, seed: int | None, as_json: bool, k: int) -
     from deniable.cli import panel
     from deniable.graphs.cores import estimate_core, exact_core
 
-    graph, _ = read_edges(edges)
+    graph, _ = graph_in(edges)
     with panel.progress("peeling") as advance_to:
         found = estimate_core(graph, k, epsilon, options.coins_of(seed), advance_to)
     shown("core", graph, epsilon, {f"{k}-core": found}, {f"{k}-core": exact_core(graph, k)}, as_json)

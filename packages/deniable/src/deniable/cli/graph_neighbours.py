@@ -7,8 +7,8 @@ import click
 import numpy as np
 
 from deniable.cli import options
+from deniable.cli.graph_files import graph_in
 from deniable.errors import InvalidParameter
-from deniable.files.edges import read_edges
 from deniable.graphs.certificates import certify_count
 from deniable.graphs.neighbours import common_neighbours
 
@@ -35,7 +35,7 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
     \b
     deniable graph common-neighbours edges.csv ann bob --epsilon 2
     """
-    graph, names = read_edges(edges)
+    graph, names = graph_in(edges)
     for name in (first, second):
         if name not in names:
             raise InvalidParameter("FIRST and SECOND must be names in the file.")

@@ -7,13 +7,13 @@ from typing import Literal
 import click
 
 from deniable.cli import options
+from deniable.cli.graph_files import graph_in
 from deniable.core import Coins
-from deniable.files.edges import read_edges
+from deniable.errors import InvalidParameter
 from deniable.graphs.certificates import certify_count
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
-from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
-from deniable.graphs.triangles import count_triangles
+from deniable.graphs.triangles import count_triangles as cut_count
 
 
 @click.command(short_help="Estimate the number of triangles.")
@@ -28,6 +28,7 @@ from deniable.graphs.triangles import count_triangles
     show_default=True,
     help="Noise of the last round: from smooth sensitivity, or Laplace noise on lists cut to their noisy length.",
 )
+@options.at_scale
 @options.seed
 @options.json_flag
 def triangles(
@@ -36,6 +37,8 @@ def triangles(
     alpha: float,
     plain: bool,
     second: Literal["smooth", "laplace"],
+    engine: str | None,
+    workers: int | None,
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -53,18 +56,27 @@ def triangles(
     \b
     deniable graph triangles edges.csv --epsilon 1
     deniable graph triangles edges.csv --epsilon 1 --alpha 2 --json
+    deniable graph triangles edges.parquet --epsilon 1 --engine dask://host:8786
+
+    Blocks of people are counted by processes, or on a cluster, with the same result for the same --seed. Memory grows with
+    the number of edges.
     """
-    graph, _ = read_edges(edges)
+    if second == "laplace" and (engine is not None or workers is not None):
+        raise InvalidParameter("Lists that are cut to their noisy length are counted in one process: leave --engine out.")
+    graph, _ = graph_in(edges)
+    from deniable.aggregate.graphs import count_triangles
     from deniable.cli import panel  # loads rich, which --help does not need
 
     coins, plan = options.coins_of(seed), None
-    with panel.waiting("counting triangles"):
+    with panel.progress("counting triangles") as tell:
         exact = graph.triangles()
         if second == "laplace":
             found, bits = _cut(graph, epsilon, alpha, plain, coins)
         else:
             hubs = graph.vertices if plain else None
-            estimate: TriangleEstimate = estimate_triangles(graph, epsilon, alpha, hubs, coins)
+            estimate = count_triangles(
+                graph, epsilon, engine, alpha=alpha, hubs=hubs, coins=coins, workers=workers, progress=tell
+            )
             found, bits, plan = estimate, estimate.bits, estimate.plan
     certificate = certify_count("triangles", epsilon, plan)
     if as_json:
@@ -80,7 +92,7 @@ def triangles(
 
 def _cut(graph: Graph, epsilon: float, alpha: float, plain: bool, coins: Coins | None) -> tuple[HonestCount, int]:
     """Lists cut to their noisy length; the error is computed from the graph, which only a simulation has."""
-    counted = count_triangles(graph, epsilon, alpha, "plain" if plain else "compressed", "laplace", coins=coins)
+    counted = cut_count(graph, epsilon, alpha, "plain" if plain else "compressed", "laplace", coins=coins)
     error = (counted.second_variance + counted.response_variance(graph.shared_pairs())) ** 0.5
     most = graph.vertices * (graph.vertices - 1) * (graph.vertices - 2) // 6
     return HonestCount(counted.estimate, error, most, "triangles"), counted.bits

@@ -35,6 +35,19 @@ def target(*names: str, help: str, required: bool = False) -> Callable[[Command]
     return file_option(*names, help=help, required=required, callback=check)
 
 
+def at_scale(command: Command) -> Command:
+    """Where the work is done: a cluster, or so many processes on this machine."""
+    workers = click.option(
+        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes on this machine. Default: one per core."
+    )
+    engine = click.option(
+        "--engine",
+        metavar="ADDRESS",
+        help="Count on a cluster: dask://HOST:8786, spark://HOST:7077, or spark under spark-submit. Default: this machine.",
+    )
+    return engine(workers(command))
+
+
 def question(command: Command) -> Command:
     """The possible answers, by number, one by one, or from a file, which the command gets as its `question`."""
 

@@ -1,43 +1,82 @@
-"""Edges of a graph in two columns of a CSV or Parquet file; no message here repeats a name."""
+"""Edges of a graph in two columns of a CSV or Parquet file, some rows at a time; no message here repeats a name."""
 
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from itertools import chain, count, islice
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 from zipfile import BadZipFile
 
 import numpy as np
 
+from deniable.arrays import Ints
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.files.tables import column_names, csv_rows, existing, read_columns
+from deniable.files.tables import column_names, csv_rows, existing, parquet_table
 from deniable.graphs.graph import Graph
 from deniable.graphs.imported import imported_graph
 
+ROWS = 1 << 16  # read at a time
 
-def read_edges(path: str | PathLike[str]) -> tuple[Graph, list[str]]:
+Progress = Callable[[float], None]
+
+
+def read_edges(path: str | PathLike[str], progress: Progress | None = None) -> tuple[Graph, list[str]]:
     """The graph in the first two columns of a CSV file with a line of column names, and the names of its vertices.
 
     Loops and repeated edges count for nothing, nor do directions. A file whose name ends in .gz is unpacked, one whose name
     ends in .parquet is read as Parquet, in .npz as a sparse matrix (scipy.sparse.save_npz), in .graphml as GraphML, which
-    networkx and igraph write. In the latter two there may be people without edges.
+    networkx and igraph write. In the latter two there may be people without edges. `progress` is called with the share of
+    the file that has been read.
     """
-    source = existing(path)
+    source, tell = existing(path), progress or (lambda _: None)
     if source.suffix == ".parquet":
-        return _parquet_edges(source)
+        return _parquet_edges(source, tell)
     if source.suffix == ".npz":
         return _matrix_edges(source)
     if source.suffix == ".graphml":
-        return _graphml_edges(source)
-    pairs: list[tuple[str, str]] = []
-    with csv_rows(source) as (rows, _):
+        return _graphml_edges(source, tell)
+    found = _Named()
+    with csv_rows(source) as (rows, share):
         next(rows, None)
-        for cells in filter(None, rows):
-            if len(cells) < 2:
-                raise InvalidParameter(f"Row {len(pairs) + 1} of {source} has no second column. An edge is two names.")
-            pairs.append((cells[0], cells[1]))
-    if not pairs:
+        while some := list(islice(rows, ROWS)):
+            try:
+                found.add(chain.from_iterable(map(itemgetter(0, 1), filter(None, some))))
+            except IndexError:
+                raise InvalidParameter(
+                    f"Row {len(found.ends) // 2 + 1} of {source} has no second column. An edge is two names."
+                ) from None
+            tell(share())
+    if not found.ends:
         raise EmptyBatch(f"The file {source} has no edges. It needs a header line, then two names per line.")
-    graph, names = Graph.named(pairs)
-    return graph, [str(name) for name in names]
+    return found.graph()
+
+
+class _Named:
+    """Edges between names, as numbers: each name has the next number when it comes up first."""
+
+    def __init__(self) -> None:
+        self.ends = array("q")
+        self._number: defaultdict[str, int] = defaultdict(count().__next__)
+
+    def add(self, names: Iterable[str]) -> None:
+        """The two ends of an edge, those of the next, and so on."""
+        self.ends.extend(map(self._number.__getitem__, names))
+
+    def graph(self) -> tuple[Graph, list[str]]:
+        """The graph, numbered in the order of the names, and the names."""
+        return _sorted_by_name(list(self._number), np.frombuffer(self.ends, np.int64).reshape(-1, 2))
+
+
+def _sorted_by_name(names: list[str], ends: Ints) -> tuple[Graph, list[str]]:
+    """The graph of these edges, renumbered such that its vertices are in the order of their names."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), np.int64)
+    place[order] = np.arange(len(names))
+    return Graph.of(place[ends], len(names)), [names[number] for number in order]
 
 
 def _matrix_edges(source: Path) -> tuple[Graph, list[str]]:
@@ -51,16 +90,26 @@ def _matrix_edges(source: Path) -> tuple[Graph, list[str]]:
     return graph, [str(name) for name in names]
 
 
-def _graphml_edges(source: Path) -> tuple[Graph, list[str]]:
-    names, pairs = dict[str, int](), list[tuple[str, str]]()
+def _graphml_edges(source: Path, tell: Progress) -> tuple[Graph, list[str]]:
+    names, ends = dict[str, int](), list[tuple[str, str]]()
     try:
-        for _, element in ElementTree.iterparse(source):
-            kind = element.tag.rpartition("}")[2]
-            if kind == "node":
-                names.setdefault(element.attrib["id"], len(names))
-            elif kind == "edge":
-                pairs.append((element.attrib["source"], element.attrib["target"]))
-        numbered = [(names[first], names[second]) for first, second in pairs]
+        with source.open("rb") as file:
+            whole, above = max(source.stat().st_size, 1), list[Any]()
+            for event, element in ElementTree.iterparse(file, ("start", "end")):
+                if event == "start":
+                    above.append(element)
+                    continue
+                above.pop()
+                kind = element.tag.rpartition("}")[2]
+                if kind == "node":
+                    names.setdefault(element.attrib["id"], len(names))
+                elif kind == "edge":
+                    ends.append((element.attrib["source"], element.attrib["target"]))
+                    if len(ends) % ROWS == 0:
+                        tell(file.tell() / whole)
+                if above and kind in ("node", "edge"):
+                    above[-1].clear()  # of what has been read, nothing is kept
+        numbered = [(names[first], names[second]) for first, second in ends]
     except (ElementTree.ParseError, KeyError):
         raise InvalidParameter(f"The file {source} is not GraphML: nodes need an id, edges a source and a target.") from None
     if not names:
@@ -68,12 +117,35 @@ def _graphml_edges(source: Path) -> tuple[Graph, list[str]]:
     return Graph.of(numbered, len(names)), list(names)
 
 
-def _parquet_edges(source: Path) -> tuple[Graph, list[str]]:
+def _parquet_edges(source: Path, tell: Progress) -> tuple[Graph, list[str]]:
     columns = column_names(source)[:2]
     if len(columns) < 2:
         raise InvalidParameter(f"The file {source} has no second column. An edge is two names.")
-    first, second = read_columns(source, columns)
-    if None in first or None in second:
-        raise InvalidParameter(f"A row of {source} has an empty name. An edge is two names.")
-    graph, names = Graph.named(np.stack([np.array([str(name) for name in ends]) for ends in (first, second)], axis=1))
-    return graph, [str(name) for name in names]
+    found, numbers, done = _Named(), list[Ints](), 0
+    with parquet_table(source, columns) as file:
+        whole = max(file.metadata.num_rows, 1)
+        whole_numbers = all(_counts(file.schema_arrow.field(name).type) for name in columns)
+        for batch in file.iter_batches(ROWS, columns=columns):
+            if any(batch.column(name).null_count for name in columns):
+                raise InvalidParameter(f"A row of {source} has an empty name. An edge is two names.")
+            sides = [batch.column(name) for name in columns]
+            if whole_numbers:
+                numbers.append(np.stack([side.to_numpy() for side in sides], axis=1).astype(np.int64))
+            else:
+                found.add(map(str, chain.from_iterable(zip(*(side.to_pylist() for side in sides), strict=True))))
+            done += len(batch)
+            tell(done / whole)
+    if not done:
+        raise EmptyBatch(f"The file {source} has no rows.")
+    if not whole_numbers:
+        return found.graph()
+    ends = np.concatenate(numbers)
+    numbers.clear()
+    known = np.sort(ends, axis=None)
+    known = known[np.concatenate([[True], known[1:] != known[:-1]])]
+    return _sorted_by_name([str(number) for number in known.tolist()], np.searchsorted(known, ends))
+
+
+def _counts(kind: Any) -> bool:
+    """Whether a column of this type of Arrow has whole numbers that fit into 64 bits with a sign."""
+    return str(kind) in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")

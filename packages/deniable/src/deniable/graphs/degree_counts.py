@@ -22,6 +22,7 @@ from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import CONFIDENCE, HonestCount
 from deniable.graphs.ownership import Circle
+from deniable.graphs.running import Run, in_turn
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
@@ -151,11 +152,23 @@ class Clustering(HonestShare):
         return min(3 * low / max(many, 1.0), 1.0), min(3 * high / max(few, 1.0), 1.0)
 
 
-def estimate_clustering(graph: Graph, epsilon: float, alpha: float = 1.5, coins: Coins | None = None) -> Clustering:
-    """Simulate the clustering coefficient: triangles with three quarters of the budget of an edge, 2-stars with the rest."""
+def estimate_clustering(
+    graph: Graph,
+    epsilon: float,
+    alpha: float = 1.5,
+    coins: Coins | None = None,
+    *,
+    run: Run = in_turn,
+    progress: Callable[[float], None] | None = None,
+) -> Clustering:
+    """Simulate the clustering coefficient: triangles with three quarters of the budget of an edge, 2-stars with the rest.
+
+    `run` and `progress` are as in `estimate_triangles`.
+    """
     coins = checked_coins(coins)
     wedges = estimate_stars(graph, 2, STARS * checked_epsilon(epsilon), coins)
-    return Clustering(estimate_triangles(graph, (1 - STARS) * epsilon, alpha, coins=coins), wedges)
+    triangles = estimate_triangles(graph, (1 - STARS) * epsilon, alpha, coins=coins, run=run, progress=progress)
+    return Clustering(triangles, wedges)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Ints
 from deniable.errors import EmptyBatch, InvalidParameter
+from deniable.kernels.lists import closed_pairs, pairs_within
 
 WEDGES = 1 << 22  # pairs of edges listed at a time
 
@@ -38,10 +39,23 @@ class Graph:
             raise EmptyBatch("This graph has no vertices.")
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= size):
             raise InvalidParameter(f"Vertices are numbered from 0 to {size - 1}.")
-        high, low = pairs.max(axis=1).astype(np.int64), pairs.min(axis=1).astype(np.int64)
-        codes = np.unique((high * size + low)[high != low])
-        high, low = np.divmod(codes, size)
-        return cls(size, np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))]), low)
+        return cls._between(pairs[:, 0].astype(np.int64, copy=False), pairs[:, 1].astype(np.int64, copy=False), size)
+
+    @classmethod
+    def _between(cls, first: Ints, second: Ints, size: int) -> "Graph":
+        """The simple graph of the pairs of two columns, in little more memory than these take."""
+        codes = np.maximum(first, second)
+        codes *= size
+        codes += np.minimum(first, second)
+        if (first == second).any():
+            codes = codes[first != second]
+        codes.sort()
+        fresh = codes[1:] != codes[:-1]
+        if not fresh.all():
+            codes = np.concatenate([codes[:1], codes[1:][fresh]])
+        lower = codes % size
+        codes //= size
+        return cls(size, np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=size))]), lower)
 
     @classmethod
     def named(cls, edges: ArrayLike) -> tuple["Graph", NDArray[np.generic]]:
@@ -77,22 +91,11 @@ class Graph:
 
     def renumbered(self, order: Ints) -> "Graph":
         """The same graph with vertex i called order[i]."""
-        return Graph.of(np.stack([order[self.owners], order[self.lower]], axis=1), self.vertices)
+        return Graph._between(order[self.owners], order[self.lower], self.vertices)
 
     def wedges(self) -> Iterator[tuple[Ints, Ints, Ints]]:
         """All (i, j, k) with j < k < i and edges from i to both, some millions at a time."""
-        place = np.arange(self.edges) - self.offsets[self.owners]  # of an edge among its owner's: so many come before
-        edges = np.cumsum(place)
-        start = 0
-        while start < self.edges:
-            before = edges[start] - place[start]
-            stop = max(start + 1, int(np.searchsorted(edges, before + WEDGES, side="right")))
-            some = np.arange(start, stop)
-            upper = np.repeat(some, place[some])
-            first = np.arange(len(upper)) - np.repeat(np.cumsum(place[some]) - place[some], place[some])
-            owner = self.owners[upper]
-            yield owner, self.lower[self.offsets[owner] + first], self.lower[upper]
-            start = stop
+        return pairs_within(self.offsets, self.lower, WEDGES)
 
     @cached_property
     def wedge_counts(self) -> Ints:
@@ -107,9 +110,17 @@ class Graph:
             return np.zeros(len(asked), np.bool_)
         return codes[np.minimum(np.searchsorted(codes, asked), len(codes) - 1)] == asked
 
+    def by_degree(self) -> "Graph":
+        """The same graph with the vertices of most edges first: nobody then has more than sqrt(2 edges) lower neighbours."""
+        degrees = self.degrees + np.bincount(self.lower, minlength=self.vertices)
+        place = np.empty(self.vertices, np.int64)
+        place[np.argsort(-degrees, kind="stable")] = np.arange(self.vertices)
+        return self.renumbered(place)
+
     def triangles(self) -> int:
         """How many triangles there are, exactly."""
-        return sum(int(self.are_edges(j, k).sum()) for _, j, k in self.wedges())
+        ordered = self.by_degree()
+        return closed_pairs(ordered.offsets, ordered.lower)
 
     def shared_pairs(self) -> int:
         """The sum over pairs j < k of c^2, c being how many vertices above k are joined to both."""

@@ -5,10 +5,11 @@ Encoding is done in blocks of people, each with coins of its own, so that the an
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.arrays import Bytes, Ints, Words
 from deniable.core import Coins
 from deniable.graphs.graph import Graph
 from deniable.graphs.hubs import Download, plain_between, put_in_order, put_into
@@ -17,8 +18,7 @@ from deniable.graphs.ownership import Circle
 from deniable.graphs.response import CompressedLists
 from deniable.graphs.running import Progress, Run, coins_for, in_turn, seeds
 from deniable.kernels.blocks import fill_block
-from deniable.kernels.draws import draw_bits
-from deniable.mechanisms.sparse.chunks import chunk_of
+from deniable.kernels.lists import pair_ones
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 PEOPLE = 1 << 14  # who encode their lists in one job
@@ -59,27 +59,15 @@ class Listed:
             put_into(packed, self.plain, self.hubs)
         return Download(packed.view(np.uint64), self.hubs, self.between, self.other, self.bits)
 
-    def answers(self, first: Ints, second: Ints) -> Bools:
-        """What was answered about pairs of places in the order."""
-        out = np.zeros(len(first), np.bool_)
-        inside = np.maximum(first, second) < self.hubs
-        low, high = first[inside], second[inside]
-        out[inside] = self.plain[high, low >> 3] >> (low & 7).astype(np.uint8) & 1
-        a, b = self.person[first[~inside]], self.person[second[~inside]]
-        owner = self.code.circle.owners(a, b)
-        place = self.code.circle.places(owner, np.where(owner == a, b, a))
-        chunks = self.code.chunks[owner]
-        chunk = chunk_of(place, self.code.sizes[owner], np.maximum(chunks, 1))
-        label = self._words[np.minimum(self.code.base[owner] + chunk, len(self._words) - 1)]
-        drawn = draw_bits(
-            place.astype(np.uint64), chunk.astype(np.uint64), label, self.code.keys[owner], self.other.threshold
-        )
-        out[~inside] = (drawn > 0) & (chunks > 0)
-        return out
-
     @cached_property
     def _words(self) -> Words:
         return self.labels.astype(np.uint64) if len(self.labels) else np.zeros(1, np.uint64)
+
+    def ones(self, offsets: Ints, above: Ints) -> Ints:
+        """How many ones were answered about pairs of each of some lists of places: between hubs, and of other pairs."""
+        code = self.code
+        by = self.person, code.circle.people, code.sizes, code.chunks, code.base, self._words, code.keys
+        return pair_ones(offsets, above, self.hubs, self.plain, *by, self.other.threshold)
 
     def block(self, position: Ints, rows: Ints, low: int, slot: Ints) -> Words:
         """The answers about the people position[low], position[low + 1], ..., in a row of bits for each position[rows]."""
@@ -143,21 +131,15 @@ def _encoded(
     size, labels, bits = code.circle.people, np.empty(int(code.base[-1]), np.int64), 0
     if not len(labels):
         return labels, 0
-    owner, other, place = code.circle.owned(graph)
-    listed = (rank[owner] >= hubs) | (rank[other] >= hubs)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[listed], minlength=size))])
-    place = place[listed]
-    starts = range(0, size, PEOPLE)
-    jobs = [
-        Lists(
-            start,
-            offsets[start : start + PEOPLE + 1] - offsets[start],
-            place[offsets[start] : offsets[min(start + PEOPLE, size)]],
-            seed,
-        )
-        for start, seed in zip(starts, seeds(coins, len(starts)), strict=True)
-    ]
-    del owner, other, listed, place
+    codes, starts = code.circle.codes(graph), range(0, size, PEOPLE)
+    ends = np.searchsorted(codes, [size * min(start, size) for start in range(0, size + PEOPLE, PEOPLE)])
+    jobs = list[Lists]()
+    for start, seed, (first, last) in zip(starts, seeds(coins, len(starts)), pairwise(ends.tolist()), strict=True):
+        owner, other, place = code.circle.decoded(codes[first:last])
+        listed = (rank[owner] >= hubs) | (rank[other] >= hubs)
+        many = np.bincount(owner[listed] - start, minlength=min(PEOPLE, size - start))
+        jobs.append(Lists(start, np.concatenate([[0], np.cumsum(many)]), place[listed], seed))
+    del codes
     for results in run(encode, code, jobs, _joined):
         for start, part, taken in results:
             labels[code.base[start] : code.base[min(start + PEOPLE, size)]] = part

@@ -7,6 +7,8 @@ import numpy as np
 from deniable.arrays import Ints
 from deniable.graphs.graph import Graph
 
+EDGES = 1 << 20  # looked at together
+
 
 @dataclass(frozen=True)
 class Circle:
@@ -37,14 +39,27 @@ class Circle:
 
     def owned(self, graph: Graph) -> tuple[Ints, Ints, Ints]:
         """All owned edges in order: their owners, the others' numbers, and the places in the owners' lists."""
-        owner = self.owners(graph.owners, graph.lower)
-        place = self.places(owner, np.where(owner == graph.owners, graph.lower, graph.owners))
-        owner *= self.people
-        owner += place
-        owner.sort()
-        owner, place = np.divmod(owner, self.people)
+        return self.decoded(self.codes(graph))
+
+    def codes(self, graph: Graph) -> Ints:
+        """All owned edges in order, each as one number: that of its owner times `people`, plus the place in their list."""
+        out = np.empty(graph.edges, np.int64)
+        for start in range(0, graph.edges, EDGES):
+            upper, lower = graph.owners[start : start + EDGES], graph.lower[start : start + EDGES]
+            owner = self.owners(upper, lower)
+            out[start : start + EDGES] = owner * self.people + self.places(owner, upper + lower - owner)
+        out.sort()
+        return out
+
+    def decoded(self, codes: Ints) -> tuple[Ints, Ints, Ints]:
+        """The owners, the others' numbers, and the places in the owners' lists, of some of the codes."""
+        owner, place = np.divmod(codes, self.people)
         return owner, (owner + place + 1) % self.people, place
 
     def numbers(self, graph: Graph) -> Ints:
         """How many edges each person owns."""
-        return np.bincount(self.owners(graph.owners, graph.lower), minlength=self.people)
+        out = np.zeros(self.people, np.int64)
+        for start in range(0, graph.edges, EDGES):
+            some = slice(start, start + EDGES)
+            out += np.bincount(self.owners(graph.owners[some], graph.lower[some]), minlength=self.people)
+        return out

@@ -156,14 +156,7 @@ Pairs = tuple[tuple[Ints, Ints], ...]
 def pair_up(listed: Listed, job: tuple[Ints, Ints, Ints]) -> Pairs:
     """Ones among the answers about pairs of neighbours: between hubs, and of other pairs."""
     who, offsets, above = job
-    people = len(offsets) - 1
-    ones = np.zeros((people, 2), np.int64)
-    for owner, j, k in Graph(people, offsets, above).wedges():
-        said = listed.answers(j, k)
-        inside = k < listed.hubs
-        ones[:, 0] += np.bincount(owner[said & inside], minlength=people)
-        ones[:, 1] += np.bincount(owner[said & ~inside], minlength=people)
-    return ((who, ones),)
+    return ((who, listed.ones(offsets, above)),)
 
 
 def _joined(first: Pairs, second: Pairs) -> Pairs:
