@@ -20,13 +20,14 @@ import numpy as np
 from deniable.arrays import Ints
 from deniable.core.coins import SeededCoins
 from deniable.graphs import Graph
+from deniable.graphs.evidence import Evidence
 from deniable.graphs.hubs import step
 from deniable.graphs.listed import answered
 from deniable.graphs.outlook import Outlook
 from deniable.graphs.ownership import Circle
 from deniable.graphs.passes import seen
 from deniable.graphs.plan import DEGREES, Plan, planned
-from deniable.graphs.triangle_survey import ranks, triangles_found, with_noise
+from deniable.graphs.triangle_survey import first_answers, ranks, with_noise
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.data.folder import Data
 from research.data.lists import SLASHDOT, edges
@@ -78,10 +79,11 @@ def one_run(graph: Graph, epsilon: float, alpha: float, coins: SeededCoins) -> R
     listed = answered(graph, rank, noisy, plan.hubs, plan.between.response, plan.lists, coins)
     ordered, places = graph.renumbered(rank), np.arange(size)
     saw = seen(ordered, listed)
-    raw = float(with_noise(places, saw.counts(ordered, listed), saw.local, plan, coins).sum())
+    counts = with_noise(places, saw.counts(ordered, listed), saw.local, plan, coins)
+    found = Evidence(counts, first_answers(listed)).triangles(plan, outlook)
     inside, outside = shared_squares(ordered, plan.hubs)
     variance = plan.plain.noise * inside + plan.lists.coordinate.noise * outside + added(saw.local, plan)
-    return Run(math.sqrt(variance), triangles_found(raw, plan, outlook, size).standard_error, listed.bits)
+    return Run(math.sqrt(variance), found.standard_error, listed.bits)
 
 
 def added(local: np.ndarray[tuple[int], np.dtype[np.float64]], plan: Plan) -> float:

@@ -142,13 +142,9 @@ class Outlook:
         return np.asarray(plain + dense * third / max(float(third.sum()), 1e-300))
 
     def closed(self, triangles: float) -> float:
-        """About the largest share of somebody's neighbours that one of them is joined to, in a graph with so many triangles.
-
-        It is the root of the share of pairs of neighbours that are joined: between that share, where it is the same for all,
-        and one, where a part of the people is joined to all of their part and the others to nobody.
-        """
+        """The share of pairs of neighbours that are joined, in a graph with so many triangles."""
         first, second, _ = self.moments
-        return math.sqrt(min(max(6 * triangles / max(float((second - first).sum()), 1.0), 0.0), 1.0))
+        return min(max(6 * triangles / max(float((second - first).sum()), 1.0), 0.0), 1.0)
 
     def counting(self, answer: CoordinateResponse, start: int, stop: int, closed: float) -> "Counting":
         """What people start..stop - 1 will find when they count; `closed` of their neighbours are joined to one of these."""
@@ -192,7 +188,12 @@ class Counting:
 
     def variance(self, law: SmoothNoise) -> float:
         """Of the noise that all of them add to their counts."""
-        return float((self.often * (law.deviation * law.sensitivities(self.local, self.step)) ** 2).sum())
+        return law.deviation**2 * self.sums(law)[1]
+
+    def sums(self, law: SmoothNoise) -> tuple[float, float]:
+        """Of all smooth sensitivities, and of their squares."""
+        wide = law.sensitivities(self.local, self.step)
+        return float((self.often * wide).sum()), float((self.often * wide**2).sum())
 
 
 def exact_places(people: int) -> int:
