@@ -10,93 +10,31 @@ counting covered intervals shows in thousands. The coverage is that of normal er
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 import click
-import numpy as np
 
-from deniable.arrays import Ints
 from deniable.core.coins import SeededCoins
 from deniable.graphs import Graph
-from deniable.graphs.hubs import step
-from deniable.graphs.listed import answered
-from deniable.graphs.outlook import Outlook
-from deniable.graphs.ownership import Circle
-from deniable.graphs.passes import seen
-from deniable.graphs.plan import DEGREES, Plan, planned
-from deniable.graphs.triangle_survey import ranks, triangles_found, with_noise
-from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.data.folder import Data
 from research.data.lists import SLASHDOT, edges
 from research.experiments.command import data_option, deliver, quick_option
-from research.experiments.graph_coverage import REACH, graphs, power_law
+from research.experiments.graph_coverage import graphs, power_law
+from research.experiments.graph_runs import SETTINGS, one_run
 
 RESULT = Path(__file__).with_suffix(".md")
 RUNS, LARGE = 5, 3_000  # runs, of larger graphs one
-SETTINGS = ((1.0, 1.5), (2.0, 1.25))  # epsilon and alpha
 LAST = "power law 2.1, held out"
-
-
-@dataclass(frozen=True)
-class Run:
-    """The true standard error of one run, the stated one, and the bits that everybody downloads."""
-
-    true: float
-    stated: float
-    bits: int
-
-    @property
-    def ratio(self) -> float:
-        """Of the stated error to the true one."""
-        return self.stated / self.true
-
-    @property
-    def coverage(self) -> float:
-        """How often such an interval holds."""
-        return 2 * NormalDist().cdf(REACH * self.ratio) - 1
-
-
-def shared_squares(ordered: Graph, hubs: int) -> tuple[float, float]:
-    """The sum of c^2 over all pairs of hubs, and over all others."""
-    codes: list[Ints] = [j * ordered.vertices + k for _, j, k in ordered.wedges()]
-    if not codes:
-        return 0.0, 0.0
-    pairs, counts = np.unique(np.concatenate(codes), return_counts=True)
-    squares, inside = counts.astype(np.float64) ** 2, pairs % ordered.vertices < hubs
-    return float(squares[inside].sum()), float(squares[~inside].sum())
-
-
-def one_run(graph: Graph, epsilon: float, alpha: float, coins: SeededCoins) -> Run:
-    """All rounds, as `estimate_triangles` has them, with a look at what nobody sees."""
-    graph = graph.renumbered(np.argsort(coins.public(1 << 62, graph.vertices), kind="stable"))
-    size, degrees = graph.vertices, NoisyCount(DEGREES * epsilon)
-    noisy = Circle(size).numbers(graph) + degrees.noise(size, coins)
-    rank, outlook = ranks(noisy), Outlook(np.sort(noisy)[::-1], degrees)
-    plan = planned(outlook, epsilon, alpha, degrees.epsilon)
-    listed = answered(graph, rank, noisy, plan.hubs, plan.between.response, plan.lists, coins)
-    ordered, places = graph.renumbered(rank), np.arange(size)
-    saw = seen(ordered, listed)
-    raw = float(with_noise(places, saw.counts(ordered, listed), saw.local, plan, coins).sum())
-    inside, outside = shared_squares(ordered, plan.hubs)
-    variance = plan.plain.noise * inside + plan.lists.coordinate.noise * outside + added(saw.local, plan)
-    return Run(math.sqrt(variance), triangles_found(raw, plan, outlook, size).standard_error, listed.bits)
-
-
-def added(local: np.ndarray[tuple[int], np.dtype[np.float64]], plan: Plan) -> float:
-    """The variance of the noise of the last round."""
-    total = 0.0
-    for tier, start, part in ((plan.between, 0, local[: plan.hubs]), (plan.other, plan.hubs, local[plan.hubs :])):
-        if len(part):
-            wide = tier.noise.sensitivities(part, step(start, plan.hubs, plan.plain, plan.lists.coordinate))
-            total += float(((tier.noise.deviation * wide) ** 2).sum())
-    return total
+REAL = ("wiki_vote", "facebook_combined")
 
 
 def all_graphs(data: Data) -> Iterator[tuple[str, Graph]]:
     """Those of the table of coverage and two more; fewer than three people have no triangles."""
-    yield from ((name, graph) for name, graph in graphs(data) if graph.vertices > 2)
+    yield from ((name, graph) for name, graph in graphs() if graph.vertices > 2)
+    for name in REAL:
+        if data.has(f"graphs/{name}.csv.gz"):
+            yield name, edges(data, f"graphs/{name}.csv.gz")
     yield LAST, power_law(8000, 30.0, 2.1, 5)
     if data.has(SLASHDOT):
         yield "soc_slashdot0902", edges(data, SLASHDOT)

@@ -31,12 +31,13 @@ from deniable.core import (
 from deniable.core.variable import VariableLayout
 from deniable.domains.members import Friendships, Members
 from deniable.errors import InvalidParameter, InvalidReport, OutsideDomain
+from deniable.graphs.evidence import Evidence, looked_at
 from deniable.graphs.honest import HonestCount
 from deniable.graphs.hubs import Download
 from deniable.graphs.ownership import Circle
 from deniable.graphs.plan import DEGREES, Plan, Tier, planned
 from deniable.graphs.standing import ABSENT, ALONE, Answers, Standing, gathered, plain_answers, shuffled
-from deniable.graphs.triangle_survey import noisy_counts, triangles_found
+from deniable.graphs.triangle_survey import noisy_counts
 from deniable.mechanisms.sparse.index_law import checked_alpha
 from deniable.mechanisms.sparse.noisy_count import RARE, NoisyCount
 from deniable.privacy.certificate import Certificate
@@ -281,8 +282,11 @@ class Friends(Mechanism[Mapping[str, object], Friendships]):
     def triangles(self, tally: Tally) -> HonestCount:
         """The number of triangles whose last person reported in round 3, from its tally."""
         once = self._once(tally)
-        raw = float((self._numbers(tally) - MIDDLE)[once].sum()) / WHOLE
-        return triangles_found(raw, self.plan, self.standing.outlook(self.noisy_count), self.standing.present)
+        present = self.standing.present
+        counts = np.where(once, (self._numbers(tally) - MIDDLE) / WHOLE, np.nan)[np.argsort(self.standing.rank)][:present]
+        rows = self.download(1).rows(np.arange(looked_at(present))).view(np.uint8)
+        answers = np.unpackbits(rows, axis=1, count=present, bitorder="little").astype(np.bool_)
+        return Evidence(counts, answers).triangles(self.plan, self.standing.outlook(self.noisy_count))
 
     def estimate(self, tally: Tally) -> Estimate:
         """What this round alone says: the number of friendships, or of triangles; lists are for the round after."""

@@ -12,7 +12,7 @@ import numpy as np
 from deniable.arrays import Floats
 
 ROUNDS = 400
-LARGEST = 1e9  # of x: such people are joined to everybody
+LEAST, LARGEST = 1e-7, 1e12  # of x; where no graph has all these degrees, large ones come out and small ones are raised
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,25 @@ class NullModel:
         x = self.degrees / max(float(np.sqrt(people @ self.degrees)), 1.0)
         for _ in range(ROUNDS):
             chance = 1 / (1 + np.outer(x, x))
-            x = np.minimum(self.degrees / np.maximum((chance * x) @ people - chance.diagonal() * x, 1e-300), LARGEST)
+            x = self.degrees / np.maximum((chance * x) @ people - chance.diagonal() * x, 1e-300)
+            x = np.where(self.degrees > 0, np.clip(x, LEAST, LARGEST), 0.0)
         product = np.outer(x, x)
         return np.asarray(product / (1 + product))
 
     @cached_property
+    def sizes(self) -> Floats:
+        """How many people are in each group."""
+        return np.asarray(self.often.sum(axis=1))
+
+    @cached_property
     def until(self) -> Floats:
-        """For each group how many people before the middle of it have each of the degrees."""
-        return np.cumsum(self.often, axis=0) - self.often / 2
+        """For each group how many people before one of it have each of the degrees: of the others in it, half are."""
+        return self._before + self.often * ((self.sizes - 1) / (2 * np.maximum(self.sizes, 1e-300)))[:, None]
+
+    @cached_property
+    def _before(self) -> Floats:
+        """For each group how many people in groups before it have each of the degrees."""
+        return np.cumsum(self.often, axis=0) - self.often
 
     @cached_property
     def reach(self) -> Floats:
@@ -57,16 +68,23 @@ class NullModel:
 
     @cached_property
     def shared(self) -> Shared:
-        """Pairs of which the upper person is in the same group or one before; half of a group is above any of its people.
+        """All pairs of two different people, of whom the lower one is in the group and the upper in it or before.
 
-        Half of the group, not of the others in it: a single hub is counted as half a pair with itself, so that the intervals
-        of a star are too long.
+        Of the others in a group, half are below one of its people, and a third below two of them.
         """
-        p, squares, triangles = self.joined, np.zeros(len(self.often)), 0.0
-        for number, (mine, above) in enumerate(zip(self.often, self.until, strict=True)):
-            below = self.often.sum(axis=0) - above
-            mean = (p * below) @ p  # how many below are joined to both, for all pairs of degrees
-            square = mean**2 + np.maximum(mean - (p**2 * below) @ p**2, 0.0)
-            squares[number] = above @ square @ mine
-            triangles += float(above @ (p * mean) @ mine)
+        squares, triangles = np.zeros(len(self.often)), 0.0
+        after = self.often.sum(axis=0) - self._before - self.often
+        for number, (mine, size) in enumerate(zip(self.often, self.sizes, strict=True)):
+            others, two = max(size - 1, 0.0) / (2 * size), max(size - 2, 0.0) / (3 * size)
+            for upper, below in ((self._before[number], others), (others * mine, two)):
+                found, closed = self._pairs(upper, mine, after[number] + below * mine)
+                squares[number] += found
+                triangles += closed
         return Shared(squares, triangles)
+
+    def _pairs(self, upper: Floats, lower: Floats, below: Floats) -> tuple[float, float]:
+        """What is expected of the pairs of one of the upper and one of the lower people: c^2, and triangles."""
+        p = self.joined
+        mean = (p * below) @ p  # how many below are joined to both, for all pairs of degrees
+        square = mean**2 + np.maximum(mean - (p**2 * below) @ p**2, 0.0)
+        return float(upper @ square @ lower), float(upper @ (p * mean) @ lower)

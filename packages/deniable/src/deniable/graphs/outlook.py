@@ -19,6 +19,7 @@ from deniable.mechanisms.sparse.noisy_count import NoisyCount
 GROUPS = 64  # of people, in the order
 HALVES = np.polynomial.hermite_e.hermegauss(5)[0], np.polynomial.hermite_e.hermegauss(5)[1] / math.sqrt(2 * math.pi)
 ROUNDS = 1000  # of expectation and maximisation
+FITTINGS = 4  # of the others to the edges of the first
 ALL = 1 << 17  # people who may all work out by how much one edge can change their count; of more, the first half of these
 FEW, MANY = 16, 1 << 12  # neighbours that are few among more than so many people
 EULER = 0.5615  # e^-(Euler's constant): where the mean of the largest of many lies
@@ -71,19 +72,25 @@ class Outlook:
     def _room_for_all(self, often: Ints, chances: Floats) -> Floats:
         """The chances, such that the edges of the first people can end at all others (Erdos and Gallai 1960).
 
-        If the others have too few, some of them are taken to be joined to all of the first.
+        The first k have at most k (k - 1) edge ends among themselves, and at most min(d, k) at somebody else with d. If that
+        is too little, some of the others with fewer are taken to be joined to all of the first.
         """
-        means, last = chances @ self._grid, np.cumsum(often)
-        lacking = 2 * np.cumsum(often * means) - last * (last - 1.0) - float(often @ means)
-        first = int(np.argmax(lacking))
-        ends, others = int(last[first]), self.people - int(last[first])
-        if lacking[first] <= 0 or not others:
-            return chances
-        share = min(float(lacking[first]) / (others * ends), 1.0)
-        joined = np.zeros(len(self._grid))
-        joined[min(int(np.searchsorted(self._grid, ends)), len(joined) - 1)] = 1.0
-        rest = np.arange(len(often)) > first
-        return np.where(rest[:, None], (1 - share) * chances + share * joined, chances)
+        grid, last = self._grid.astype(np.float64), np.cumsum(often)
+        rows = np.unique(np.searchsorted(last, np.geomspace(1, self.people, GROUPS)))
+        for _ in range(FITTINGS):
+            ends = np.cumsum(often * (chances @ grid))
+            room = [often[row + 1 :] @ (chances[row + 1 :] @ np.minimum(grid, last[row])) for row in rows]
+            lacking = ends[rows] - last[rows] * (last[rows] - 1.0) - np.array(room)
+            worst = int(np.argmax(lacking / last[rows]))
+            first, ends_at = rows[worst], int(last[rows[worst]])
+            free = (self.people - ends_at) * float(ends_at) - room[worst]
+            if lacking[worst] <= 0 or free <= 0:
+                return chances
+            share, fewer = min(float(lacking[worst]) / free, 1.0), grid < ends_at
+            moved = share * np.where((np.arange(len(often)) > first)[:, None] & fewer, chances, 0.0)
+            chances = chances - moved
+            chances[:, min(int(fewer.sum()), len(grid) - 1)] += moved.sum(axis=1)
+        return chances
 
     @cached_property
     def moments(self) -> Floats:
@@ -135,13 +142,9 @@ class Outlook:
         return np.asarray(plain + dense * third / max(float(third.sum()), 1e-300))
 
     def closed(self, triangles: float) -> float:
-        """About the largest share of somebody's neighbours that one of them is joined to, in a graph with so many triangles.
-
-        It is the root of the share of pairs of neighbours that are joined: between that share, where it is the same for all,
-        and one, where a part of the people is joined to all of their part and the others to nobody.
-        """
+        """The share of pairs of neighbours that are joined, in a graph with so many triangles."""
         first, second, _ = self.moments
-        return math.sqrt(min(max(6 * triangles / max(float((second - first).sum()), 1.0), 0.0), 1.0))
+        return min(max(6 * triangles / max(float((second - first).sum()), 1.0), 0.0), 1.0)
 
     def counting(self, answer: CoordinateResponse, start: int, stop: int, closed: float) -> "Counting":
         """What people start..stop - 1 will find when they count; `closed` of their neighbours are joined to one of these."""
@@ -185,7 +188,12 @@ class Counting:
 
     def variance(self, law: SmoothNoise) -> float:
         """Of the noise that all of them add to their counts."""
-        return float((self.often * (law.deviation * law.sensitivities(self.local, self.step)) ** 2).sum())
+        return law.deviation**2 * self.sums(law)[1]
+
+    def sums(self, law: SmoothNoise) -> tuple[float, float]:
+        """Of all smooth sensitivities, and of their squares."""
+        wide = law.sensitivities(self.local, self.step)
+        return float((self.often * wide).sum()), float((self.often * wide**2).sum())
 
 
 def exact_places(people: int) -> int:

@@ -65,16 +65,19 @@ class Plan:
         """The response of a pair of hubs."""
         return CoordinateResponse.of(self.between.response)
 
+    def parts(self, people: int) -> list[tuple[Tier, CoordinateResponse, int, int]]:
+        """The tiers that somebody is in, with their responses and from which to which place of the order they reach."""
+        both = ((self.between, self.plain, 0, self.hubs), (self.other, self.lists.coordinate, self.hubs, people))
+        return [each for each in both if each[2] < each[3]]
+
     def variance(self, outlook: Outlook, triangles: float | None = None) -> float:
         """The variance of the count, foreseen; with the triangles that were found, or else as the degrees have it."""
         count = outlook.shared.triangles if triangles is None else triangles
         squares, closed = outlook.shared_given(count), outlook.closed(count)
-        inner, hubs, size = self.lists.coordinate, self.hubs, outlook.people
-        return float(
-            self.plain.noise * squares[:hubs].sum()
-            + inner.noise * squares[hubs:].sum()
-            + (outlook.counting(self.plain, 0, hubs, closed).variance(self.between.noise) if hubs else 0.0)
-            + (outlook.counting(inner, hubs, size, closed).variance(self.other.noise) if hubs < size else 0.0)
+        return sum(
+            answer.noise * float(squares[start:stop].sum())
+            + outlook.counting(answer, start, stop, closed).variance(tier.noise)
+            for tier, answer, start, stop in self.parts(outlook.people)
         )
 
 

@@ -52,6 +52,14 @@ class SmoothNoise:
         outer = self._ratio * (high ** (2 - g) / (g - 2) - 2 * high ** (1 - g) / (g - 1) + high**-g / g)
         return math.sqrt((core + outer) / sum(self._masses)) / self.beta
 
+    @cached_property
+    def size(self) -> float:
+        """The mean absolute size for sensitivity one."""
+        g, low, high = self.tail, 1 - 1 / self.tail, 1 + 1 / self.tail
+        core = (1 - low**g) / g - (1 - low ** (g + 1)) / (g + 1)  # of (1 - w) w^(g - 1)
+        outer = self._ratio * (high ** (1 - g) / (g - 1) - high**-g / g)
+        return (core + outer) / sum(self._masses) / self.beta
+
     @property
     def _ratio(self) -> float:
         """What joins the two parts of the density where they meet."""

@@ -4,19 +4,19 @@ Noisy numbers of neighbours put the people in order and divide the budget. Then 
 downloads all of them, and reports a noisy count of the triangles whose other two people come before them in the order.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.graphs import noise
+from deniable.graphs.evidence import Evidence, looked_at
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
 from deniable.graphs.hubs import Download, step
-from deniable.graphs.listed import answered
+from deniable.graphs.listed import Listed, answered
 from deniable.graphs.outlook import Outlook
 from deniable.graphs.ownership import Circle
 from deniable.graphs.passes import seen
@@ -71,10 +71,19 @@ def estimate_triangles(
     ordered = graph.renumbered(rank)
     del graph
     found = seen(ordered, listed, run, meter)
-    raw = float(with_noise(np.arange(size), found.counts(ordered, listed), found.local, plan, coins).sum())
-    count = triangles_found(raw, plan, outlook, size)
+    counts = with_noise(np.arange(size), found.counts(ordered, listed), found.local, plan, coins)
+    count = Evidence(counts, first_answers(listed)).triangles(plan, outlook)
     meter.add(1.0)
-    return TriangleEstimate(raw, count.standard_error, count.most, count.what, listed.bits, plan)
+    return TriangleEstimate(count.raw, count.standard_error, count.most, count.what, listed.bits, plan)
+
+
+def first_answers(listed: Listed) -> Bools:
+    """What was answered about the first people in the order and everybody, a row for each."""
+    people = len(listed.rank)
+    row, column = np.divmod(np.arange(looked_at(people) * people), people)
+    out = row != column
+    out[out] = listed.answers(np.minimum(row, column)[out], np.maximum(row, column)[out])
+    return out.reshape(-1, people)
 
 
 def ranks(noisy: Ints) -> Ints:
@@ -101,9 +110,3 @@ def with_noise(places: Ints, counts: Floats, local: Floats, plan: Plan, coins: C
             one = step(int(places[chosen][0]), plan.hubs, plan.plain, plan.lists.coordinate)
             out[chosen] += tier.noise.draw(tier.noise.sensitivities(local[chosen], one), coins)
     return noise.rounded(out)
-
-
-def triangles_found(raw: float, plan: Plan, outlook: Outlook, people: int) -> HonestCount:
-    """The sum of all counts, with its standard error as the noisy numbers of neighbours and the sum itself have it."""
-    surely = max(raw - math.sqrt(plan.variance(outlook)), 0.0)  # triangles that are not just noise
-    return HonestCount(raw, math.sqrt(plan.variance(outlook, surely)), math.comb(people, 3), "triangles")
