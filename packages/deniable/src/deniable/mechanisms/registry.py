@@ -70,7 +70,7 @@ OURS = {
     "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
     "three-state-1": "mechanisms.key_value.three_state:ThreeState",
     "pckv-unary-1": "mechanisms.key_value.pckv_unary:PCKVUnary",
-    "pair-codes-1": "mechanisms.key_value.pair_codes:PairCodes",
+    "pair-wheel-1": "mechanisms.key_value.pair_wheel:PairWheel",
     "pckv-direct-1": "mechanisms.key_value.pckv_direct:PCKVDirect",
     "key-sampling-1": "mechanisms.key_value.key_sampling:KeySampling",
     "compressed-1": "mechanisms.sparse.compressed:Compressed",
