@@ -284,4 +284,5 @@ from deniable.wrappers.one_pair import OnePair as OnePair
 from deniable.wrappers.pilot import Pilot as Pilot
 from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
 from deniable.wrappers.published_utility import PublishedUtility as PublishedUtility
+from deniable.wrappers.seeded import Seeded as Seeded
 from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized

@@ -80,6 +80,7 @@ OURS = {
     "sifted-hashing-1": "mechanisms.discovery.sifted_hashing:SiftedHashing",
     "utility-1": "wrappers.utility_optimized:UtilityOptimized",
     "utility-published-1": "wrappers.published_utility:PublishedUtility",
+    "seeded-1": "wrappers.seeded:Seeded",
     "memoized-1": "wrappers.memoized:Memoized",
     "every-attribute-1": "wrappers.every_attribute:EveryAttribute",
     "one-attribute-1": "wrappers.one_attribute:OneAttribute",
