@@ -205,6 +205,9 @@ def protocols(domain: dn.KeyValue) -> dict[str, KeyValueProtocol]:
         "unary-loose": dn.PCKVUnary.of(domain, F(1, 2), F(3, 10), F(7, 10)),
         "unary-both": dn.PCKVUnary(domain, 3.0, Chances(F(1, 3), F(1, 10), F(1, 5), F(1, 10), F(1, 20))),
         "unary-frequency": dn.PCKVUnary(domain, None, Chances(F(0), F(0), F(1, 2), F(0), F(1, 4))),  # type: ignore[arg-type]
+        "wheel": dn.PairWheel(domain, EPSILON, 3),
+        "wheel-both": dn.PairWheel(domain, EPSILON, 5, 2, 1),
+        "wheel-frequency": dn.PairWheel.frequencies(domain, EPSILON, 3),
         "direct": dn.PCKVDirect(domain, EPSILON),
         "direct-split": dn.PCKVDirect.split(domain, 0.2, 2.0),
         "direct-frequency": dn.PCKVDirect.frequencies(domain, EPSILON),

@@ -84,6 +84,7 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
         pairs = keys(size, 5)
         yield f"pairs unary {size}", dn.PCKVUnary(pairs, 1.0)
         yield f"pairs published {size}", dn.PCKVUnary.published(pairs, 1.0)
+        yield f"pairs on a ring {size}", dn.PairWheel(pairs, 1.0)
         yield f"pairs direct {size}", dn.PCKVDirect(pairs, 1.0)
         yield f"pairs sampled {size}", dn.KeySampling.kvue(pairs, 1.0)
     chances = INSTANCES["keys-unary-both"].chances  # type: ignore[attr-defined]

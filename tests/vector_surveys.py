@@ -108,6 +108,7 @@ SURVEYS: dict[str, Case] = {
     "numbers-piecewise": (asked(MONEY, epsilon=4.0), {"q0": 1000}, 0.0),
     "ratings-unary": (asked(ratings(40, 3), epsilon=3.0), {"q0": FILM}, 0.0),
     "ratings-published": (asked(given(ratings(5, 3), lambda d: dn.PCKVUnary.published(d, 1.0))), {"q0": FILM}, 0.0),
+    "ratings-wheel": (asked(given(ratings(5, 3), lambda d: dn.PairWheel(d, 1.0))), {"q0": FILM}, 0.0),
     "ratings-direct": (asked(given(ratings(5, 3), lambda d: dn.PCKVDirect(d, 1.0))), {"q0": FILM}, 0.0),
     "ratings-privkv": (
         asked(given(ratings(3, 2), lambda d: dn.KeySampling.privkv(d, 0.5, 0.25, [0.5, 0.0, -1.0]))),

@@ -22,6 +22,8 @@ KEYED: dict[str, dn.Mechanism] = {
     "pckv-unary": dn.PCKVUnary(FILMS, 1.0),
     "pckv-unary-published": dn.PCKVUnary.published(FILMS, 2.0),
     "pckv-unary-balanced": dn.PCKVUnary.balanced(FILMS, 1.0),
+    "pair-wheel": dn.PairWheel(FILMS, 1.0),
+    "pair-wheel-frequencies": dn.PairWheel.frequencies(FILMS, 1.0),
     "pckv-direct": dn.PCKVDirect(FILMS, 1.0),
     "pckv-direct-frequencies": dn.PCKVDirect.frequencies(FILMS, 1.0),
     "key-sampling": dn.KeySampling.kvue(FILMS, 1.0),

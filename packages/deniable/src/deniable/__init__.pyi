@@ -155,7 +155,7 @@ from deniable.mechanisms.distributions.workload import Workload as Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
-from deniable.mechanisms.key_value.pair_codes import PairCodes as PairCodes
+from deniable.mechanisms.key_value.pair_wheel import PairWheel as PairWheel
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
 from deniable.mechanisms.key_value.permanent_set import PermanentSet as PermanentSet
@@ -284,4 +284,5 @@ from deniable.wrappers.one_pair import OnePair as OnePair
 from deniable.wrappers.pilot import Pilot as Pilot
 from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
 from deniable.wrappers.published_utility import PublishedUtility as PublishedUtility
+from deniable.wrappers.seeded import Seeded as Seeded
 from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized

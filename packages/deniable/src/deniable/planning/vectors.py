@@ -3,6 +3,7 @@
 import math
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from deniable.core import Candidate, checked_epsilon
 from deniable.domains.features import Features, UnitVectors, check_unit_vectors
@@ -13,9 +14,10 @@ from deniable.mechanisms.vectors.feature_vector import FeatureVector, check_feat
 from deniable.mechanisms.vectors.privunit import PrivUnit
 from deniable.mechanisms.vectors.unit_axes import UnitAxes
 from deniable.mechanisms.vectors.unit_codes import UnitCodes
-from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.ranking import CLOSE, EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.vector_bounds import box_bound, unit_bound
 
+MANY, FEW_DIMENSIONS = 2048, 256  # directions that are drawn one by one, and dimensions up to which that is quick enough
 UNBIASED = "any mechanism whose reports are decoded without bias"
 VectorMechanism = FeatureVector | DuchiVector
 
@@ -88,7 +90,11 @@ def plan_vectors(
 
 
 def unit_options(domain: UnitVectors, epsilon: float, n: int) -> Ranking[UnitCodes]:
-    """Every certified mechanism for the mean of vectors of length one, beside PrivUnit, whose privacy rests on a theorem."""
+    """Every certified mechanism for the mean of vectors of length one, beside PrivUnit, whose privacy rests on a theorem.
+
+    Where the axes of a rotation are too few, in few dimensions or with a large budget, so that their squared error is more
+    than 1.5 % above the bound, many directions of their own are tried too.
+    """
     check_unit_vectors(domain)
     checked_people(n)
     budget, d = checked_epsilon(epsilon), domain.dimensions
@@ -97,14 +103,17 @@ def unit_options(domain: UnitVectors, epsilon: float, n: int) -> Ranking[UnitCod
         mechanism = candidate.make(domain, budget)
         return Row(candidate.name, mechanism, math.sqrt(mechanism.error / (d * n)), mechanism.layout.bits)
 
-    rows, remarks = made([Candidate("unit axes", UnitAxes), Candidate("unit codes", UnitCodes)], d, row)
+    bound, axes = unit_bound(domain, budget, n), Candidate("unit axes", UnitAxes)
+    offered = [axes, Candidate("unit codes", UnitCodes)]
+    if d <= FEW_DIMENSIONS and row(axes).error ** 2 > CLOSE * bound**2:
+        offered.append(Candidate(f"unit codes, {MANY:,}", partial(UnitCodes, codes=MANY)))
+    rows, remarks = made(offered, d, row)
     beside: tuple[Row[None], ...] = ()
     with suppress(MissingExtra):
         rival = PrivUnit(domain, budget)
         beside = (Row("PrivUnit, a theorem", None, math.sqrt((rival.length**-2 - 1) / (d * n)), rival.layout.bits),)
     subject = f"the mean of vectors of {d:,} numbers and length one, epsilon {budget:g} for one vector, {people(n)}"
     error = Column("error", "root mean square error of one coordinate, for random directions", ".4g")
-    bound = unit_bound(domain, budget, n)
     return Ranking(rows, subject, error, (), beside, remarks, EQUAL, bound=bound, rivals=UNBIASED)
 
 

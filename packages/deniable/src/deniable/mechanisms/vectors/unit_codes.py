@@ -33,6 +33,7 @@ from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
 MOST_ROUNDS = 32
+TOGETHER = 128  # order statistics that are worked out at once
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,9 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return (odds - 1) * float(nearest.sum()) / (near * odds + self.codes - near)
 
     def _best_near(self, rounds: int) -> int:
-        return max(range(1, self.codes // 2 + 1), key=lambda near: self._length(rounds, near))
+        odds, near = math.exp(self.epsilon / rounds), np.arange(1, self.codes // 2 + 1)
+        nearest = np.cumsum(order_means(self.domain.dimensions, self.codes))[: len(near)]
+        return int(np.argmax(nearest / (near * odds + self.codes - near))) + 1
 
     def _error(self, rounds: int, near: int) -> float:
         return (self._length(rounds, near) ** -2 - 1) / rounds
@@ -230,9 +233,12 @@ def order_means(dimensions: int, codes: int) -> Floats:
     density = np.exp(logs - logs.max())
     density /= density.sum()
     above = np.clip(np.cumsum(density) - density / 2, 1e-300, 1 - 1e-16)  # the share of directions that are nearer
-    j = np.arange(1, codes + 1)[:, None]
     logs = np.cumsum(np.log(np.arange(1, codes + 1)))
     factorials = np.concatenate([[0.0], logs])
-    constant = factorials[codes] - factorials[j - 1] - factorials[codes - j]
-    weights = np.exp(constant + (j - 1) * np.log(above) + (codes - j) * np.log1p(-above)) * density
-    return np.asarray(weights @ np.cos(angle) / weights.sum(axis=1))
+    found = []
+    for first in range(1, codes + 1, TOGETHER):
+        j = np.arange(first, min(first + TOGETHER, codes + 1))[:, None]
+        constant = factorials[codes] - factorials[j - 1] - factorials[codes - j]
+        weights = np.exp(constant + (j - 1) * np.log(above) + (codes - j) * np.log1p(-above)) * density
+        found.append(weights @ np.cos(angle) / weights.sum(axis=1))
+    return np.concatenate(found)

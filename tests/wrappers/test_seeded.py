@@ -1,0 +1,150 @@
+"""Any report in a few bits by a public seed: its exact law by enumeration, its loss, its estimates, its size."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core import Columns, PureProtocol
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.random_codes import best_near, favoured
+from deniable.mechanisms.registry import mechanism_from_spec
+from deniable.privacy.law import law_of
+from deniable.wrappers.seeded import Seeded
+from research.experiments import seeded_bits
+from tests import ROOT
+
+FOUR = dn.Categories(range(4))
+BASES = [
+    dn.SubsetSelection(FOUR, 1.0),
+    dn.Unary(FOUR, 2.0),
+    dn.Unary.symmetric(FOUR, 1.0),
+    dn.DirectResponse(FOUR, 1.0),
+    dn.HadamardResponse(FOUR, 1.0),
+    dn.BlockDesign(FOUR, 1.0),
+    dn.Wheel(FOUR, 1.0),
+    dn.LocalHashing(FOUR, 1.0, 2),
+]
+named = pytest.mark.parametrize("base", BASES, ids=lambda base: base.wire)
+
+
+def contents(base: PureProtocol) -> list[tuple[np.ndarray, Fraction]]:
+    """What blank reports support, and how often: from the law of the base, whose reports on all values mixed are blank ones.
+
+    A report that supports x is p / s times as likely on x as a blank one, any other (1 - p) / (1 - s) times.
+    """
+    law, share = law_of(base, 0), base.blank_support
+    columns = base.layout.columns(law.reports)
+    found: dict[bytes, Fraction] = {}
+    for supported, chance in zip(base.supports(columns, np.arange(4)), law.chance.tolist(), strict=True):
+        more = base.p / share if supported[0] else (1 - base.p) / (1 - share)
+        found[supported.tobytes()] = found.get(supported.tobytes(), Fraction(0)) + law.chances[chance] / more
+    return [(np.frombuffer(name, np.bool_), chance) for name, chance in found.items()]
+
+
+@named
+def test_the_law_is_exact(base: PureProtocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all contents of three codes: how often the named report supports each value, each two, and the worst ratio."""
+    mechanism, every = Seeded(base, 3), contents(base)
+    assert sum(chance for _, chance in every) == 1
+    triples = list(itertools.product(range(len(every)), repeat=3))
+    if len(triples) > 3000:  # of sixteen contents, with unary bits
+        triples = triples[:: len(triples) // 3000 + 1]
+    monkeypatch.setattr(Seeded, "candidates_of", lambda self, seed: {"which": np.array(triples[seed])})
+    monkeypatch.setattr(type(base), "supports", lambda self, columns, cells: _held(every, columns, cells))
+    seeds, near = np.arange(len(triples)), mechanism.near
+    places = [(mechanism.odds if place < near else Fraction(1)) for place in range(3)]
+    total, laws = sum(places), []
+    for value in range(4):
+        order = mechanism.order(np.full(len(seeds), value), seeds)
+        by_code = [[Fraction(0)] * 3 for _ in triples]
+        for seed, row in enumerate(order.tolist()):
+            for place, code in enumerate(row):
+                by_code[seed][code] = places[place] / total
+        laws.append(by_code)
+        if len(triples) == len(every) ** 3:
+            _check_shares(mechanism, every, triples, by_code, value)
+    pairs = itertools.permutations(laws, 2)
+    ratios = (a / b for one, two in pairs for x, y in zip(one, two, strict=True) for a, b in zip(x, y, strict=True))
+    assert max(ratios) == mechanism.odds == mechanism.loss().odds
+
+
+def _held(every: list[tuple[np.ndarray, Fraction]], columns: Columns, cells: np.ndarray) -> np.ndarray:
+    return np.stack([every[which][0] for which in columns["which"].tolist()])[:, cells]
+
+
+def _check_shares(
+    mechanism: Seeded,
+    every: list[tuple[np.ndarray, Fraction]],
+    triples: list[tuple[int, ...]],
+    by_code: list[list[Fraction]],
+    value: int,
+) -> None:
+    """The named report supports the true value with p, another one with q, and two of them as `pairs` says."""
+    supported = np.zeros((4, 4), object)
+    for triple, chances in zip(triples, by_code, strict=True):
+        weight = every[triple[0]][1] * every[triple[1]][1] * every[triple[2]][1]
+        for which, chance in zip(triple, chances, strict=True):
+            held = every[which][0]
+            supported += np.outer(held, held).astype(int) * (weight * chance)
+    others = [other for other in range(4) if other != value]
+    assert supported[value, value] == mechanism.p and {supported[other, other] for other in others} == {mechanism.q}
+    if mechanism.pairs is not None:
+        assert {supported[value, other] for other in others} == {mechanism.pairs[0]}
+        assert {supported[one, two] for one, two in itertools.permutations(others, 2)} == {mechanism.pairs[1]}
+
+
+@named
+def test_it_is_proved_and_read_back(base: PureProtocol) -> None:
+    mechanism = Seeded(base)
+    certificate = dn.certify(mechanism)
+    assert certificate.holds and certificate.loss.odds == mechanism.odds and certificate.loss.proof == "proved"
+    assert mechanism_from_spec(mechanism.spec()).fingerprint == mechanism.fingerprint
+    assert [field.bits for field in mechanism.layout.fields] == [32, {1.0: 6, 2.0: 8}[base.epsilon]]
+
+
+def test_estimates_are_right_on_average_with_the_variance_that_is_predicted() -> None:
+    """3,000 people with fixed seeds, two bases: 10 standard scores, none beyond 5.5 (false alarm below 4e-7)."""
+    answers = [0] * 1500 + [1] * 900 + [2] * 600
+    for base in (dn.SubsetSelection(dn.Categories(range(5)), 2.0), dn.LocalHashing(dn.Categories(range(5)), 2.0)):
+        mechanism = Seeded(base)
+        found = mechanism.estimate(mechanism.tally(mechanism.perturb(answers, dn.SeededCoins(7))))
+        assert (np.abs(found.values - [0.5, 0.3, 0.2, 0, 0]) / found.standard_error < 5.5).all()
+
+
+def test_more_codes_come_closer_to_the_base() -> None:
+    base = dn.Unary(dn.Categories(range(1000)), 1.0)
+    shares = [Seeded(base, 1 << bits).p for bits in (2, 4, 6, 8)]
+    assert shares == sorted(shares) and 0.97 * base.p < shares[-1] < base.p
+
+
+def test_the_best_number_of_near_codes_is_found() -> None:
+    share, odds = Fraction(1, 4), Fraction(3)
+    every = [favoured(share, 12, near, odds) for near in range(1, 12)]
+    assert favoured(share, 12, best_near(share, 12, odds), odds) == max(every)
+
+
+@pytest.mark.parametrize("given", [{"codes": 1}, {"codes": 5000}, {"codes": 8, "near": 8}, {"codes": 2.5}, {"near": True}])
+def test_impossible_numbers_of_codes_are_refused(given: dict[str, int]) -> None:
+    with pytest.raises(InvalidParameter):
+        Seeded(BASES[0], **given)
+
+
+def test_bases_without_blank_reports_are_refused() -> None:
+    with pytest.raises(InvalidParameter):
+        Seeded(Seeded(BASES[0]))
+    with pytest.raises(InvalidParameter):
+        Seeded(dn.Memoized(dn.Unary(FOUR, 1.0)))
+    with pytest.raises(InvalidParameter):
+        Seeded(dn.Duchi(dn.Interval(0, 1), 1.0))  # type: ignore[arg-type]
+
+
+def test_the_page_on_mechanisms_shows_the_table() -> None:
+    page = (ROOT / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    table = (ROOT / "research" / "experiments" / "seeded_bits.md").read_text(encoding="utf-8")
+    assert table.strip() in page
+    row = next(line for line in table.splitlines() if line.startswith("| SubsetSelection |"))
+    first = seeded_bits.seeded(dn.SubsetSelection(dn.Categories(range(seeded_bits.ANSWERS)), 0.5))
+    assert row.split("|")[3].strip() == first
