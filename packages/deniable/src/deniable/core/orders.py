@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
+from deniable.kernels.plain import NONE
+from deniable.kernels.tables import take_cells
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -55,7 +57,7 @@ class Orders:
 
     def of(self, answers: Ints) -> "Taken":
         """Those of these answers."""
-        missing = np.unique(answers[~self._known[answers]])
+        missing = NONE if self._known.all() else np.unique(answers[~self._known[answers]])
         step = max(1, MOST_FOUND // self.size)
         for start in range(0, len(missing), step):
             self._find(missing[start : start + step])
@@ -73,11 +75,13 @@ class Orders:
     def knows(self, answers: Ints) -> bool:
         """Whether the arrangements of all these answers were found."""
         whole = type(answers) is np.ndarray and answers.dtype.kind in "iu" and answers.ndim == 1
-        return whole and (not answers.size or (inside(answers, 0, self.size - 1) and bool(self._known[answers].all())))
+        if not whole or not answers.size:
+            return whole
+        return inside(answers, 0, self.size - 1) and bool(self._known.all() or self._known[answers].all())
 
     def at(self, answers: Ints, place: Ints | int) -> Ints:
         """The number at a place of each answer's arrangement."""
-        return self._rows.reshape(-1).take(answers * self.size + place).astype(np.int64)
+        return take_cells(self._rows, answers, np.broadcast_to(place, answers.shape))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return self._rows
