@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
+from deniable.kernels.pairs import numbers_at
 from deniable.kernels.plain import NONE
 from deniable.kernels.tables import take_cells
 
@@ -209,12 +210,10 @@ class Padded:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
-        at = self._starts[:-1] + place
-        beyond = at >= self._starts[1:]
-        if not len(self._numbers):
-            return self._padding.take(np.broadcast_to(place, at.shape)).astype(np.int64)
-        number, padding = self._numbers.take(at, mode="clip"), self._padding.take(place)
-        return np.where(beyond, padding, number).astype(np.int64, copy=False)
+        starts, numbers, padding = (
+            np.ascontiguousarray(each, np.int64) for each in (self._starts, self._numbers, self._padding)
+        )
+        return numbers_at(starts, numbers, padding, np.ascontiguousarray(np.broadcast_to(place, len(self)), np.int64))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(len(self._padding))], axis=1)

@@ -30,7 +30,7 @@ def find_columns(edges: Ints, starts: Starts, shift: int, rows: Ints, numbers: I
 
 
 def starts_of(edges: Ints) -> tuple[Starts, int]:
-    """Where to look for numbers by their highest bits, and how many bits are left out: at least one start for each column."""
+    """Where to look for numbers by their highest bits, and how many bits are left out: a start or more for each column."""
     total, columns = int(edges[0, -1]), edges.shape[1]
     shift = max(0, (total - 1).bit_length() - (columns - 1).bit_length() - 1)
     firsts = np.arange((total - 1 >> shift) + 1, dtype=np.int64) << shift
