@@ -1,5 +1,7 @@
 """Lists of many people: compiled loops give what the plain ones give."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def lists(seed: int, sorted_keys: bool) -> tuple[Ints, Ints, Floats]:
     """Sets of 0 to 5 of 50 keys with values from 0 to 5."""
     draws = np.random.default_rng(seed)
     starts = np.concatenate([[0], np.cumsum(draws.integers(0, 6, 300))])
-    keys = np.concatenate([draws.permutation(50)[: end - start] for start, end in zip(starts, starts[1:], strict=False)])
+    keys = np.concatenate([draws.permutation(50)[: end - start] for start, end in pairwise(starts)])
     values = draws.uniform(0, 5, len(keys))
     if sorted_keys:
         keys, values, _ = PLAIN.in_order(starts, keys, values)

@@ -198,7 +198,7 @@ class KeyValue(Domain[object, Pairs]):
         table = values if isinstance(values, Pairs) else self._table(values)
         if not table.is_whole():
             raise InvalidParameter(
-                "A table of pairs needs a value for every key, and starts from 0 up to their number, none below the one before."
+                "A table of pairs needs a value for every key, and starts from 0 up to their number, in order."
             )
         table = self._sorted(table)
         if len(table) and table.sizes.max() > self.at_most:
