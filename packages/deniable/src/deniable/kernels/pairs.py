@@ -11,7 +11,7 @@ FINE, UNSORTED, KEY_OUTSIDE, VALUE_OUTSIDE = range(4)
 
 @compiled_in("pairs_compiled", lambda starts, keys, *_: 2 * keys.size)
 def fault(starts: Ints, keys: Ints, values: Floats, size: int, low: float, high: float) -> int:
-    """What is wrong: a key not below `size`, a value not from `low` to `high`, or somebody's keys not in order, each once."""
+    """What is wrong: a key not below `size`, a value not from `low` to `high`, or somebody's keys not in order or twice."""
     if len(keys) and not 0 <= keys.min() <= keys.max() < size:
         return KEY_OUTSIDE
     if not ((values >= low) & (values <= high)).all():
