@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
+from deniable.kernels.pairs import numbers_at
+from deniable.kernels.plain import NONE
+from deniable.kernels.tables import take_cells
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -55,7 +58,7 @@ class Orders:
 
     def of(self, answers: Ints) -> "Taken":
         """Those of these answers."""
-        missing = np.unique(answers[~self._known[answers]])
+        missing = NONE if self._known.all() else np.unique(answers[~self._known[answers]])
         step = max(1, MOST_FOUND // self.size)
         for start in range(0, len(missing), step):
             self._find(missing[start : start + step])
@@ -73,11 +76,13 @@ class Orders:
     def knows(self, answers: Ints) -> bool:
         """Whether the arrangements of all these answers were found."""
         whole = type(answers) is np.ndarray and answers.dtype.kind in "iu" and answers.ndim == 1
-        return whole and (not answers.size or (inside(answers, 0, self.size - 1) and bool(self._known[answers].all())))
+        if not whole or not answers.size:
+            return whole
+        return inside(answers, 0, self.size - 1) and bool(self._known.all() or self._known[answers].all())
 
     def at(self, answers: Ints, place: Ints | int) -> Ints:
         """The number at a place of each answer's arrangement."""
-        return self._rows.reshape(-1).take(answers * self.size + place).astype(np.int64)
+        return take_cells(self._rows, answers, np.broadcast_to(place, answers.shape))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return self._rows
@@ -205,12 +210,10 @@ class Padded:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
-        at = self._starts[:-1] + place
-        beyond = at >= self._starts[1:]
-        if not len(self._numbers):
-            return self._padding.take(np.broadcast_to(place, at.shape)).astype(np.int64)
-        number, padding = self._numbers.take(at, mode="clip"), self._padding.take(place)
-        return np.where(beyond, padding, number).astype(np.int64, copy=False)
+        starts, numbers, padding = (
+            np.ascontiguousarray(each, np.int64) for each in (self._starts, self._numbers, self._padding)
+        )
+        return numbers_at(starts, numbers, padding, np.ascontiguousarray(np.broadcast_to(place, len(self)), np.int64))
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(len(self._padding))], axis=1)

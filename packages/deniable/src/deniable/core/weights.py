@@ -7,6 +7,7 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.errors import InvalidParameter
+from deniable.kernels.tables import Starts, bisected, find_columns, starts_of
 
 LARGEST_SUM = (1 << 63) - 1
 
@@ -34,21 +35,20 @@ class WeightTable:
             raise InvalidParameter("The weights of every row must have the same sum, from 1 to 2^63 - 1.")
         self.weights: Ints = table.astype(np.int64)
         self.total = int(sums.pop())
+        self._found = 0
 
     @cached_property
     def edges(self) -> Ints:
         """The running sums of each row; the last column is the total."""
         return np.cumsum(self.weights, axis=1)
 
+    @cached_property
+    def _starts(self) -> tuple[Starts, int]:
+        return starts_of(self.edges)
+
     def find(self, rows: Ints, numbers: Ints) -> Ints:
-        """For each number below the total, the column whose weights it falls on in its row: bisection, all at once."""
-        if len(self.weights) == 1:
-            return np.searchsorted(self.edges[0], numbers, side="right").astype(np.int64)
-        low, high = np.zeros(len(rows), np.int64), np.full(len(rows), self.weights.shape[1] - 1)
-        flat, start = self.edges.ravel(), rows * self.weights.shape[1]
-        for _ in range((self.weights.shape[1] - 1).bit_length()):
-            middle = (low + high) >> 1
-            right = flat[start + middle] <= numbers
-            low = np.where(right, middle + 1, low)
-            high = np.where(right, high, middle)
-        return low
+        """For each number below the total, the column whose weights it falls on in its row."""
+        self._found += len(numbers)
+        if self._found < self.weights.size:  # a table of where to look is not worth its while yet
+            return bisected(self.edges, rows, numbers)
+        return find_columns(self.edges, *self._starts, rows, numbers)

@@ -109,6 +109,7 @@ def finite_numbers(values: Answers) -> NDArray[np.integer | np.floating]:
         numbers = np.asarray(values)
     except ValueError:  # lists of different lengths
         numbers = np.empty(0, object)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+    kind = numbers.dtype.kind
+    if numbers.ndim != 1 or kind not in "iuf" or (kind == "f" and not np.isfinite(numbers).all()):
         raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
     return numbers

@@ -14,6 +14,7 @@ from deniable.arrays import Bools, Floats, Ints
 from deniable.core import LARGEST_DOMAIN, WHOLE, Answers, Coins, Domain, Label, Rows, Spec
 from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.kernels import pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +51,12 @@ class Pairs(Rows):
     def rows(self) -> Ints:
         """The person of each pair."""
         return np.repeat(np.arange(len(self)), self.sizes)
+
+    def is_whole(self) -> bool:
+        """Whether every key has a value, and the sets follow each other from the first key to the last."""
+        starts = np.asarray(self.starts)
+        ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(self.keys) == len(self.values)
+        return bool(ends and (starts[1:] >= starts[:-1]).all())
 
     def numbered(self, number: Ints) -> tuple[Bools, Ints]:
         """Whether each person has a pair with this number, and where it is among all pairs."""
@@ -189,43 +196,39 @@ class KeyValue(Domain[object, Pairs]):
     def index(self, values: Answers) -> Pairs:
         """The sets as a table, with the keys of each person in order; refuses what is outside."""
         table = values if isinstance(values, Pairs) else self._table(values)
-        if len(table.keys) != len(table.values) or not (len(table.starts) and table.starts[-1] == len(table.keys)):
-            raise InvalidParameter("A table of pairs needs a value for every key, and starts that end with their number.")
-        if len(table.keys) and not 0 <= table.keys.min() <= table.keys.max() < len(self.labels):
-            raise self._no_key()
-        if not ((table.values >= self.low) & (table.values <= self.high)).all():
-            raise OutsideDomain(
-                f"A value lies outside the range from {self.low:g} to {self.high:g}, or is not a number. Widen the range, "
-                "or clip the values first."
+        if not table.is_whole():
+            raise InvalidParameter(
+                "A table of pairs needs a value for every key, and starts from 0 up to their number, in order."
             )
-        table, given = self._sorted(table), table
+        table = self._sorted(table)
         if len(table) and table.sizes.max() > self.at_most:
             if not self.cut:
                 raise OutsideDomain(
                     f"A person has more keys than the {self.at_most} that are allowed. Raise at_most, or pass cut=True to "
                     "take only the first of them."
                 )
-            table = self._sorted(given.first(self.at_most))
+            table = self._sorted((values if isinstance(values, Pairs) else self._table(values)).first(self.at_most))
         return table
 
     def _sorted(self, table: Pairs) -> Pairs:
-        """With the keys of each person in order; refuses a key that a person has twice."""
-        first = table.starts[1:-1]
-        falls = table.keys[1:] <= table.keys[:-1]
-        falls[first[(first > 0) & (first < len(table.keys))] - 1] = False  # the next person's keys may begin anywhere
-        if not falls.any():
-            return table
-        people = np.unique(np.searchsorted(table.starts, np.flatnonzero(falls), side="right") - 1)
-        sizes = table.sizes[people]
-        ends = np.cumsum(sizes)
-        at = np.arange(ends[-1]) + np.repeat(table.starts[people] - ends + sizes, sizes)
-        cells = np.repeat(people, sizes) * len(self.labels) + table.keys[at]
-        order = np.argsort(cells, kind="stable")
-        if (np.diff(cells[order]) == 0).any():
-            raise OutsideDomain("A person has the same key twice. Give one value for each key of a person.")
-        keys, values = table.keys.copy(), table.values.copy()
-        keys[at], values[at] = keys[at[order]], values[at[order]]
-        return Pairs(table.starts, keys, values)
+        """With the keys of each person in order; refuses what is outside, and a key that a person has twice."""
+        if len(table.keys) and table.keys.dtype.kind not in "iu":
+            raise self._no_key()
+        starts, keys = (np.ascontiguousarray(each, np.int64) for each in (table.starts, table.keys))
+        values = np.ascontiguousarray(table.values, np.float64)
+        wrong = pairs.fault(starts, keys, values, len(self.labels), self.low, self.high)
+        if wrong == pairs.KEY_OUTSIDE:
+            raise self._no_key()
+        if wrong == pairs.VALUE_OUTSIDE:
+            raise OutsideDomain(
+                f"A value lies outside the range from {self.low:g} to {self.high:g}, or is not a number. Widen the range, "
+                "or clip the values first."
+            )
+        if wrong == pairs.UNSORTED:
+            keys, values, twice = pairs.in_order(starts, keys, values)
+            if twice:
+                raise OutsideDomain("A person has the same key twice. Give one value for each key of a person.")
+        return Pairs(starts, keys, values)
 
     def _table(self, values: Answers) -> Pairs:
         distinct = {id(each): each for each in values}  # a certificate asks about the same set many times
@@ -285,20 +288,11 @@ class KeyValue(Domain[object, Pairs]):
 
     def asked(self, table: Pairs, key: Ints) -> Ints:
         """The chance that the value of this key is rounded up, in parts of 2^53; one more for who does not have the key."""
-        keys = len(self.labels)
-        cells, wanted = table.rows * keys + table.keys, np.arange(len(table)) * keys + key
-        if not len(cells):
-            return np.full(len(table), WHOLE + 1)
-        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        has = cells[at] == wanted
-        return np.where(has, self.heads(table.values[at]), WHOLE + 1)
+        return pairs.heads_of(table.starts, table.keys, table.values, key, self.low, self.high, WHOLE)
 
     def heads(self, values: Floats) -> Ints:
         """The probability, in units of 2^-53, with which a value is rounded up to the high end: right on average."""
-        heads = values - self.low
-        heads /= self.high - self.low
-        heads *= WHOLE
-        return np.rint(heads, out=heads).astype(np.int64)
+        return pairs.shares(values, self.low, self.high, WHOLE)
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:

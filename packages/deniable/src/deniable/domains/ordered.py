@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Spec
+from deniable.core.orders import inside
 from deniable.domains.interval import finite_numbers
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_labels
@@ -85,6 +86,8 @@ class Ordered(Metric):
             return super().index(values)
         numbers = finite_numbers(values)
         if isinstance(self.labels, range) and numbers.dtype.kind == "i":  # the same as below, without a search
+            if (self.labels.start, self.labels.step) == (0, 1) and len(numbers) and inside(numbers, 0, self.size - 1):
+                return numbers.astype(np.int64, copy=False)
             found, between = np.divmod(numbers.astype(np.int64) - self.labels.start, self.labels.step)
             if ((found >= 0) & (found < self.size) & (between == 0)).all():
                 return found
