@@ -16,14 +16,14 @@ GROWTH: dict[str, tuple[str, str, tuple[int, ...], tuple[int, ...], tuple[float,
 }
 # what is randomized, what is measured, seconds with --quick and minutes with --full
 TRAINED = {
-    "fig8": ("anonymized", "AUC %", 64, 10),
-    "fig15": ("features", "accuracy %", 38, 7.5),
-    "fig16": ("gradients", "accuracy %", 60, 7),
-    "fig17": ("anonymized", "accuracy %", 64, 10),
-    "fig18": ("labels", "accuracy %", 33, 6.5),
-    "fig19": ("features", "AUC %", 38, 7.5),
-    "fig20": ("gradients", "AUC %", 60, 7),
-    "fig21": ("labels", "AUC %", 33, 6.5),
+    "fig8": ("anonymized", "AUC %", 39, 8),
+    "fig15": ("features", "accuracy %", 8, 2),
+    "fig16": ("gradients", "accuracy %", 11, 2.5),
+    "fig17": ("anonymized", "accuracy %", 39, 8),
+    "fig18": ("labels", "accuracy %", 11, 2.5),
+    "fig19": ("features", "AUC %", 8, 2),
+    "fig20": ("gradients", "AUC %", 11, 2.5),
+    "fig21": ("labels", "AUC %", 11, 2.5),
 }
 
 

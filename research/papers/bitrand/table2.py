@@ -12,7 +12,7 @@ from research.papers.bitrand.training import BITRAND, CLIENTS, NOISELESS, scored
 from research.papers.figure import ALL, Figure, Pace, Result, ahead, near, theory
 
 FIGURE = Figure(
-    "bitrand/table2", "BitRand", "accuracy of LDP-FL without accumulation, and of f-RR, on AG News", seconds=21, minutes=3.5
+    "bitrand/table2", "BitRand", "accuracy of LDP-FL without accumulation, and of f-RR, on AG News", seconds=21, minutes=2.5
 )
 COLUMNS = ("epsilon", "mechanism", "paper %", "accuracy %", "its error", "true epsilon")
 STATED = {

@@ -16,7 +16,7 @@ from research.papers.brr.fig8 import PUBLISHED, published_channel
 from research.papers.brr.regions import COUNTS, Regions, divided
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, coins_for, ranking, set_up, trend
 
-FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=2)
+FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=2, minutes=0.4)
 RINGS = "L-SRR, equal rings"
 WAYS = ("direct", "bipartite", PUBLISHED, RINGS)
 COLUMNS = ("data", "users %", "mechanism", "released", "seconds")

@@ -12,7 +12,7 @@ from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import FEWER, LEAN, PEOPLE, PUBLISHED
 
 FIGURE = Figure(
-    "uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=1.5, limit=FEWER
+    "uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=0.5, limit=FEWER
 )
 COLUMNS = ("data", "sensitive share", "mechanism", "n x MSE", "standard error", "exact")
 EPSILON, SHARES = 2.0, (0.2, 0.4, 0.6, 0.8, 0.99)

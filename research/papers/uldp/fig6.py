@@ -16,7 +16,7 @@ from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW, FEWER_MANY,
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
 
 WHAT = "error with an open share from a pilot, and with the true one"
-FIGURE = Figure("uldp/fig6", "ULDP", WHAT, seconds=13, minutes=6, limit=FEWER_MANY)
+FIGURE = Figure("uldp/fig6", "ULDP", WHAT, seconds=13, minutes=4.5, limit=FEWER_MANY)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
 OURS = "uSS lean, merged"
 

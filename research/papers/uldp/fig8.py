@@ -20,7 +20,7 @@ from research.papers.uldp.mechanisms import FEWER, LEAN, PEOPLE, PUBLISHED
 from research.papers.uldp.metrics import judged, log_ratio
 
 FIGURE = Figure(
-    "uldp/fig8", "ULDP", "mean absolute error against epsilon, on four data sets", seconds=6, minutes=2.5, limit=FEWER
+    "uldp/fig8", "ULDP", "mean absolute error against epsilon, on four data sets", seconds=6, minutes=0.5, limit=FEWER
 )
 COLUMNS = ("data", "epsilon", "mechanism", "MAE", "standard error")
 

@@ -10,7 +10,7 @@ from research.papers.figure import ALL, Check, Figure, Pace, Result, near, ranki
 from research.papers.uldp.mechanisms import FEWER_MANY, LEAN, MANY, PUBLISHED
 from research.papers.uldp.metrics import average, judged
 
-FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=5, minutes=2.5, limit=FEWER_MANY)
+FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=5, minutes=2, limit=FEWER_MANY)
 COLUMNS = ("data", "epsilon", "mechanism", "F1", "F1 error", "NDCG", "NDCG error")
 TOP, SETS = 30, ("Foursquare", "Census", "Normal")
 

@@ -18,7 +18,7 @@ from research.papers.uldp.collect import disclosed_at
 from research.papers.uldp.mechanisms import EPSILONS
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share, spread_of
 
-FIGURE = Figure("uldp/table2", "ULDP", "error of the open share from a pilot of 5 %", seconds=5, minutes=2)
+FIGURE = Figure("uldp/table2", "ULDP", "error of the open share from a pilot of 5 %", seconds=5, minutes=0.2)
 COLUMNS = ("data", "mechanism", "paper %", "expected %", "error of 50", "expected, all budgets %", "measured %", "its error")
 PRINTED = {  # percent
     "uSS": {"Foursquare": "1.23", "Census": "0.40", "Drug": "1.51", "Normal": "2.45"},
