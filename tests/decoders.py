@@ -14,6 +14,8 @@ from deniable.collector.json_reports import read_json
 from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
+from deniable.privacy.problem import Problem
+from deniable.privacy.rules import proved
 from deniable.survey import Message
 from deniable.survey.message import encode
 from tests import ROOT
@@ -23,6 +25,7 @@ from tests.surveys import SPARSE, several, survey
 ASKED = survey(SPARSE)
 FILMS = ASKED.questions[0].mechanism
 FEW = dn.Compressed(dn.SparseVector(100), epsilon=2.0, alpha=1.5)  # as FILMS, and counted in a third of the time
+SHORT = 600  # characters of laws that proofs begin with
 DIRECT = dn.DirectResponse(dn.Categories(range(9)), epsilon=1.0)
 
 
@@ -79,6 +82,12 @@ def law(data: bytes) -> None:
         run(program, [_code(kind) for kind in kinds], dn.SeededCoins(1), 1)
 
 
+def proof(data: bytes) -> None:
+    """The program of a law, which is proved; whatever is found of it, the proof comes to an end."""
+    found = proved(Problem.of(Program.from_json(data.decode("utf-8", "replace"))))
+    assert found is None or found.odds is None or found.odds >= 1
+
+
 def _code(kind: Type) -> Ints:
     """The highest code of this type; of different numbers the highest ones."""
     if kind.width is None:
@@ -87,8 +96,13 @@ def _code(kind: Type) -> Ints:
 
 
 DECODERS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (message, payload, json_report, reports, sparse_reports, labels, specification, law)
+    each.__name__: each
+    for each in (message, payload, json_report, reports, sparse_reports, labels, specification, law, proof)
 }
+
+
+def _laws() -> list[str]:
+    return [json.dumps(each["law"]) for each in json.loads((ROOT / "vectors" / "laws.json").read_text())]
 
 
 def examples(name: str) -> list[bytes]:
@@ -103,6 +117,7 @@ def examples(name: str) -> list[bytes]:
         "reports": [DIRECT.pack(DIRECT.perturb([1, 2], dn.SeededCoins(2)))],
         "sparse_reports": [FILMS.pack(sets)],
         "labels": [*FEW.perturb([[1, 2, 3], [], range(100)], dn.SeededCoins(3)).columns["message"]],
-        "law": [json.dumps(each["law"]).encode() for each in json.loads((ROOT / "vectors" / "laws.json").read_text())],
+        "law": [each.encode() for each in _laws()],
+        "proof": [each.encode() for each in _laws() if len(each) < SHORT],
         "specification": [survey(several(2, 3)).to_json().encode()],
     }[name]

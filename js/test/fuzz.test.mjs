@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { reportText } from "../src/enumerate.js";
 import { InvalidLaw } from "../src/errors.js";
 import { Program } from "../src/program.js";
+import { proved } from "../src/prove.js";
 import { run } from "../src/run.js";
 import { SeededCoins } from "../src/seeded.js";
 import { file } from "./shared.mjs";
@@ -46,7 +47,7 @@ test("texts are laws, or are none, as in Python, and run alike", () => {
   assert.ok(many.laws > 150 && many.others > 250, JSON.stringify(many));
 });
 
-// A generator of its own, from a seed: FUZZ_SEED=7 node --test test/fuzz.test.mjs
+// A generator of its own, from a seed, for so many mutants that are run and proved: FUZZ_SEED=7 FUZZ=100000 node --test test/fuzz.test.mjs
 
 const ODD = [
   ...[0, 1, 2, -1, 1.5, 2 ** 53, 1e300, NaN, -Infinity, 10n, "", "1/2", "3/2", "1/0", "-1", "9".repeat(5000), "x"],
@@ -59,6 +60,8 @@ let deep = [];
 for (let i = 0; i < 100_000; i++) deep = [deep];
 ODD.push(cyclic, deep);
 
+const TIMES = Number(process.env.FUZZ ?? 10_000);
+const SHORT = LAWS.filter((law) => JSON.stringify(law).length < 2000);
 const coins = new SeededCoins(process.env.FUZZ_SEED ?? "mutants");
 const any = (list) => list[coins.below(list.length)];
 
@@ -88,7 +91,7 @@ function mutated(law) {
 
 test("mutants are refused with a sentence, or run within their bounds", () => {
   let laws = 0;
-  for (let i = 0; i < 10_000; i++) {
+  for (let i = 0; i < TIMES; i++) {
     const law = mutated(any(LAWS));
     const program = accepted(law);
     if (!program) continue;
@@ -103,7 +106,18 @@ test("mutants are refused with a sentence, or run within their bounds", () => {
       assert.ok(values.every((value) => value >= least && value <= most), JSON.stringify(law));
     }
   }
-  assert.ok(laws > 1000, String(laws));
+  assert.ok(laws > TIMES / 10, String(laws));
+});
+
+test("whatever a mutant is, its proof ends, with odds of at least 1 or with none", () => {
+  const many = { bounded: 0, others: 0 };
+  for (let i = 0; i < TIMES / 2; i++) {
+    const program = accepted(mutated(any(SHORT)));
+    const odds = program && proved(program)?.odds;
+    assert.ok(!odds || odds.n >= odds.d);
+    if (program) many[odds ? "bounded" : "others"]++;
+  }
+  assert.ok(many.bounded > TIMES / 100 && many.others > TIMES / 1000, JSON.stringify(many));
 });
 
 test("whatever is no law is refused", () => {

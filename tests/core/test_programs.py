@@ -97,6 +97,17 @@ def test_constants_where_arrays_are_usual() -> None:
     assert values(negated, [8, 9]) == [2, 2]
 
 
+@pytest.mark.parametrize("op", ["where", "xor", "abs", "min", "add", "mul"])
+def test_the_type_of_an_encoders_array_changes_nothing(op: str) -> None:
+    """NumPy cuts off what a narrow array has no room for, and an encoder could choose its array by the answer."""
+    nodes: list[Any] = [["code", [], "x", -128, 127], ["const", [], 1000], ["toss", [], "0/1"], ["abs", [0]]]
+    nodes.append({"abs": ["lt", [3, 0]], "where": ["where", [2, 0, 1]], "xor": ["xor", [3, 1]]}.get(op, [op, [0, 1]]))
+    program, codes = law(*nodes), [-128, 127, 3]
+    wide = run(program, [np.array(codes)], dn.SeededCoins(1), 3)["x"]
+    narrow = run(program, [np.array(codes, np.int8)], dn.SeededCoins(1), 3)["x"]
+    assert wide.tolist() == narrow.tolist()
+
+
 def test_a_number_is_compared_with_each_number_of_a_vector() -> None:
     program = law(["code", [], "v", 0, 9, 2], ["code", [], "x", 0, 9], ["min", [0, 1]], ["const", [], 1], ["at", [2, 3]])
     assert values(program, [[5, 9], [9, 9], [9, 1]], [4, 6, 8]) == [4, 6, 1]

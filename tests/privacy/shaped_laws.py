@@ -1,4 +1,4 @@
-"""Small random laws of the shapes that rules of proof look for: sums, rows, exchanged cells, samples and parities.
+"""Small random laws of the shapes that rules of proof look for: sums, rows, exchanged cells, samples, parities, orders.
 
 Programs of any operations rarely have one. These begin with one, and go on with what could spoil it: draws that are used
 again, by way of nodes that others use too; numbers that are reported beside it; noise that is taken away.
@@ -88,8 +88,55 @@ def parities(rng: random.Random) -> dict[str, Any]:
     return reported(rng, nodes)
 
 
+def orders(rng: random.Random) -> dict[str, Any]:
+    """The place of an order that the answer chooses, or the column of a row of a table, that a draw takes."""
+    size = rng.choice([3, 4])
+    nodes: Nodes = [["code", [], "x", 0, size - 2]]
+    if rng.random() < 0.3:
+        nodes.append(["public", [], 2])
+    nodes.append(rng.choice([["split", [], rng.choice(ODDS), 1, size - 1], ["below", [], size], ["below", [], 2]]))
+    drawn = len(nodes) - 1
+    if rng.random() < 0.5:
+        nodes.append(["around", [0, drawn], rng.choice([1, 2]), size])
+    else:
+        rows = [number for _ in range(size - 1) for number in rng.sample(range(size), size)]
+        nodes += [["const", [], size], ["mul", [0, drawn + 1]], ["add", [drawn + 2, drawn]], ["table", [drawn + 3], rows]]
+    more = ["around"] * 3 + ["add", "mod", "where", "table", "xor", "eq", "toss", "public", "const"]
+    go_on(rng, nodes, (0, 4), more, rng.choice([size, size + 1]))
+    return reported(rng, nodes)
+
+
+def exclusive(rng: random.Random) -> dict[str, Any]:
+    """Bits of a number, turned over by those of noise that may follow a public draw."""
+    size = rng.choice([2, 4])
+    nodes: Nodes = [["code", [], "x", 0, size - 1], ["public", [], rng.choice([2, size])]]
+    nodes.append(rng.choice([["split", [], rng.choice(ODDS), 1, size - 1], ["below", [], size], ["toss", [], "1/3"]]))
+    nodes.append(["const", [], rng.choice([0, 1, 2])])
+    more = ["xor"] * 5 + ["eq", "add"] * 3 + ["not", "and", "where", "mod", "public", "toss", "sub", "lt", "min", "max"]
+    go_on(rng, nodes, (2, 7), [*more, "abs", "div", "shr"], size)
+    return reported(rng, nodes)
+
+
+def known_rows(rng: random.Random) -> dict[str, Any]:
+    """Rows that a toss turns over, marks or sets apart which follows a public draw."""
+    width = rng.choice([2, 3])
+    nodes: Nodes = [["code", [], "x", 0, width - 1], ["public", [], 2], ["toss", [], rng.choice(ODDS)], ["xor", [1, 2]]]
+    bit = rng.choice([2, 3])
+    kind = rng.randrange(3)
+    if kind == 0:
+        nodes += [["majority", [], width], ["turn", [4, bit]], ["code", [], "b", 0, 1, width], ["cells", [6], 0]]
+        nodes.append(["xor", [5, 7]])
+    elif kind == 1:
+        nodes += [["flags", [], rng.choice(ODDS), width], ["put", [4, 0, bit]]]
+    else:
+        nodes += [["subset", [bit], width - 1, 1], ["widen", [4], width], ["const", [], width - 1]]
+        nodes += [["put", [5, 6, rng.choice([2, 3])]], ["swap", [7, 0, 6]]]
+    go_on(rng, nodes, (0, 4), ["turn", "xor", "put"] * 3 + ["where", "get", "not", "and", "toss", "ones", "swap"], width)
+    return reported(rng, nodes)
+
+
 SHAPES: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    each.__name__: each for each in (sums, rows, exchanges, samples, parities)
+    each.__name__: each for each in (sums, rows, exchanges, samples, parities, orders, exclusive, known_rows)
 }
 
 

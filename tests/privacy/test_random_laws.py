@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.core.operations import OPERATIONS, Type
+from deniable.core.operations import DRAWS, OPERATIONS, Type
 from deniable.core.program import Program
 from deniable.errors import InvalidLaw
-from deniable.privacy import rules
-from deniable.privacy.bounds import Effort
+from deniable.privacy import rules, worlds
+from deniable.privacy.bounds import Bound, Effort
 from deniable.privacy.cases import open_bound
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import bound, proved
@@ -99,8 +99,18 @@ def values_of(kind: Type) -> Sequence[Any]:
     )
 
 
+def with_known(program: Program) -> Program:
+    """The same law with what everybody knows in its report: public draws, and those that an encoder is given."""
+    given = program.upstream([arg for _, node in program.codes for arg in node.args])
+    known = [
+        place for place, node in enumerate(program.nodes) if node.op == "public" or (node.op in DRAWS and place in given)
+    ]
+    return Program(program.nodes, (*program.report, *((f"known {place}", place) for place in known)))
+
+
 def exact(program: Program) -> Fraction | None:
-    """The largest ratio over all codes, each the same whatever is drawn; None if it is unbounded."""
+    """The largest ratio over all codes, with what is known in the report; None if it is unbounded."""
+    program = with_known(program)
     every = [values_of(program.types[place]) for place, _ in program.codes]
     laws = [chances(program, codes, MOST) for codes in itertools.product(*every)]
     worst = Fraction(1)
@@ -140,6 +150,9 @@ LEAST: dict[
     shaped_laws.exchanges: {"exchange": 30},
     shaped_laws.samples: {"sampling": 20, "marked cell": 20, "shift": 10},
     shaped_laws.parities: {"shift": 30, "waist": 20},
+    shaped_laws.orders: {"shift": 20},
+    shaped_laws.exclusive: {"shift": 5, "waist": 5},
+    shaped_laws.known_rows: {"mask": 1, "marked cell": 1, "exchange": 1},
 }
 
 
@@ -208,6 +221,17 @@ LARGE: dict[str, list[list[Any]]] = {
         *(["code", [], "x", 0, 19], ["flags", [], "2/3", 20], ["toss", [], "1/2"], ["put", [1, 0, 2]], ["join", [3]]),
         *(["pack", [2], 1], ["join", [4, 5]]),
     ],
+    "a bit beyond the 64th of a row": [
+        *(["code", [], "x", 0, 1], ["flags", [], "1/2", 1], ["widen", [1], 128], ["const", [], 64], ["add", [0, 3]]),
+        *(["const", [], 1], ["put", [2, 4, 5]]),
+    ],
+    "noise from 1 to 4, combined with numbers from 0 to 3": [
+        *(["code", [], "x", 0, 9999], ["mod", [0], 4], ["below", [], 4], ["const", [], 1], ["add", [2, 3]], ["xor", [1, 4]]),
+    ],
+    "an order of eight of which four are reached": [
+        *(["code", [], "y", 0, 2], ["below", [], 4], ["around", [0, 1], 2, 4], ["code", [], "x", 0, 9999], ["mod", [3], 7]),
+        ["around", [4, 2], 2, 8],
+    ],
     "a mask is turned over until its first bit is 0": [
         *(["code", [], "x", 0, 1, 6], ["cells", [0], 0], ["flags", [], "1/3", 6], ["toss", [], "1/3"], ["turn", [2, 3]]),
         *(["const", [], 0], ["get", [4, 5]], ["turn", [4, 6]], ["xor", [1, 7]]),
@@ -221,6 +245,42 @@ def test_a_leak_too_large_to_be_enumerated_is_not_bounded(name: str) -> None:
     nodes = LARGE[name]
     found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["y", len(nodes) - 1]]}))))
     assert found is None or found.odds is None
+
+
+def test_noise_that_follows_a_public_draw_is_looked_at_draw_by_draw() -> None:
+    """Over all public draws it is uniform, and everybody knows which one it was."""
+    nodes = [
+        *(["code", [], "x", 0, 9999], ["public", [], 2], ["toss", [], "3/4"], ["xor", [1, 2]], ["add", [0, 3]]),
+        ["mod", [4], 2],
+    ]
+    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["known", 1], ["y", 5]]}))))
+    assert found is not None and found.odds == 3
+
+
+def test_rows_of_many_bits_are_told_apart_by_all_of_them() -> None:
+    """They are compared 62 bits at a time, and written down as one number again."""
+    nodes = [
+        *(["code", [], "x", 0, 1], ["toss", [], "1/3"], ["xor", [0, 1]], ["const", [], 130], ["mul", [2, 3]]),
+        *(["flags", [], "0/1", 1], ["widen", [5], 140], ["const", [], 1], ["put", [6, 4, 7]]),
+    ]
+    problem = Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["y", 8]]})))
+    keys, found = worlds.law(problem, problem.view, problem.secrets(problem.view))
+    thirds = [Fraction(2, 3), Fraction(1, 3)]
+    assert dict(zip(keys, found, strict=True)) == {
+        (answer, 1 << 130 * bit): thirds[answer ^ bit] for answer in (0, 1) for bit in (0, 1)
+    }
+    assert proved(problem) == Bound(Fraction(2), ("enumeration",))
+
+
+def test_numbers_at_both_ends_are_told_apart() -> None:
+    """Their difference is more than 64 bits hold with a sign."""
+    largest = 1 << 62
+    nodes = [
+        *(["code", [], "x", 0, 1], ["toss", [], "1/2"], ["const", [], str(largest)], ["const", [], str(-largest)]),
+        *(["const", [], str(largest - 1)], ["where", [1, 2, 4]], ["where", [0, 5, 3]], ["xor", [0, 1]]),
+    ]
+    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["a", 7], ["b", 6]]}))))
+    assert found is not None and found.odds is None
 
 
 def deep(first: list[list[Any]], *more: Any, times: int = 3000) -> str:
@@ -243,6 +303,36 @@ DEEP = {
     "a sum that doubles": deep([ANSWER, ["below", [], 2], ["add", [0, 1]]], ["add", ["last", "last"]], times=50),
     "a row that is turned over and over": deep(MASKED, ["turn", ["last", 3]], times=1200),
     "a row in a row in a row": deep(MASKED, ["join", ["last"]]),
+    "a square of squares": deep(
+        [["code", [], "x", 0, 1], ["const", [], 0], ["mul", [0, 0]]], ["mul", ["last", "last"]], ["eq", ["last", 1]]
+    ),
+    "the smallest of many sums": deep([["toss", [], "1/2"], ["toss", [], "1/3"]], ["toss", [], "1/3"], ["add", ["last", 0]]),
+    "a sum of all draws so far": json.dumps(
+        {
+            "nodes": [ANSWER, *[["toss", [], "1/3"]] * 9_000, *[["add", [8_999 + n, n]] for n in range(1, 9_000)]],
+            "report": [["y", 17_999]],
+        }
+    ),
+    "long rows of few worlds": deep(
+        [["code", [], "x", 0, 1], ["flags", [], "1/3", 10], ["widen", [1], 1 << 20], ["put", [2, 0, 0]]],
+        ["not", ["last"]],
+        times=20,
+    ),
+    "rows of many cells with long odds": deep(
+        [["code", [], "x", 0, 1], ["flags", [], f"1/{10**1200}", 1 << 20], ["turn", [1, 0]]], ["not", ["last"]], times=3
+    ),
+    "a mask of many cells": deep(
+        [["code", [], "x", 0, 1, 1 << 20], ["cells", [0], 0], ["flags", [], "1/3", 1 << 20], ["xor", [1, 2]]],
+        ["turn", ["last", 3]],
+        times=0,
+    ),
+    "a bit that is made of a draw with very many values": deep(
+        [
+            *(["code", [], "x", 0, 29], ["below", [], 1 << 40], ["div", [1], 1 << 39], ["const", [], 0]),
+            *(["subset", [3], 29, 3], ["widen", [4], 30], ["const", [], 29], ["put", [5, 6, 2]], ["swap", [7, 0, 6]]),
+        ],
+        times=0,
+    ),
     "a product of products": deep([["code", [], "x", 0, 1], ["const", [], 0]], ["mul", ["last", 0]], ["eq", ["last", 1]]),
 }
 

@@ -102,9 +102,7 @@ class Problem:
             certain = node.op in ("toss", "flags") and node.params[0] in (0, 1)
             own = frozenset([place]) if self.is_draw(place) and not certain else frozenset()
             several = {found[arg] for arg in node.args if found[arg]} | ({own} if own else set())
-            found.append(
-                own.union(*several) if len(several) > 1 else next(iter(several), own)
-            )  # shared where it is the same
+            found.append(own.union(*several) if len(several) > 1 else next(iter(several), own))
             spend(1 + len(node.args) + (len(found[-1]) if len(several) > 1 else 0))
         return tuple(found)
 

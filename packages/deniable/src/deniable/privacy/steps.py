@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-MOST = 1 << 25  # steps of a proof: a law of this package takes at most a thirtieth of that
+MOST = 1 << 23  # steps of a proof: laws of this package take at most a twentieth of that, half a minute at the very worst
 WORLDS = 32  # worlds of one node that are followed in a step
 LONGEST = 4096  # bits of a probability of a program
 
