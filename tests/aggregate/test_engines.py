@@ -19,9 +19,12 @@ from deniable.aggregate import pieces, sources
 from deniable.aggregate import processes as processes_module
 from deniable.aggregate.dask import Dask
 from deniable.aggregate.engine import engine_of, reach
+from deniable.aggregate.graphs import count_clustering, count_triangles
 from deniable.aggregate.processes import TRIES
 from deniable.aggregate.spark import Spark
+from deniable.graphs import estimate_clustering, estimate_triangles
 from deniable.mechanisms.registry import OURS
+from research.experiments.graph_coverage import power_law
 from tests import ROOT
 from tests.aggregate.test_joint import DOMAINS
 from tests.aggregate.test_joint import MECHANISMS as RELATED
@@ -145,6 +148,22 @@ def test_engines_relate_the_attributes_of_records(engine: str, request: pytest.F
     found = dn.crosstab(tally, records, "age", "town", names=list(RELATED))
     expected = dn.crosstab(reports, records, "age", "town", names=list(RELATED))
     assert np.array_equal(found.shares, expected.shares) and found.questions == ("age", "town")
+
+
+@engines
+def test_engines_count_the_same_triangles(
+    engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every number of one process: lists, largest sums and pairs of neighbours are in several jobs each."""
+    small = {"listed.PEOPLE": 100, "passes.COLUMNS": 64, "passes.PAIRS": 200, "outlook.MANY": 100, "outlook.FEW": 8}
+    for name, value in small.items():
+        monkeypatch.setattr(f"deniable.graphs.{name}", value)
+    graph, chosen, shares = power_law(400, 12.0, 2.5, 1), request.getfixturevalue(engine), list[float]()
+    alone = estimate_triangles(graph, 2.0, coins=dn.SeededCoins(4))
+    assert count_triangles(graph, 2.0, chosen, coins=dn.SeededCoins(4), progress=shares.append) == alone
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    share = estimate_clustering(graph, 2.0, coins=dn.SeededCoins(5))
+    assert count_clustering(graph, 2.0, chosen, coins=dn.SeededCoins(5)) == share
 
 
 class TestKilledWorkers:
