@@ -86,7 +86,7 @@ class TestNoise:
     TIER = Tier(0.5, 0.5, 8.0)
 
     def test_too_little_or_too_much_was_foreseen(self) -> None:
-        """Noise of 3,000 people around seven numbers of triangles: its variance is known within a fifth, six standard errors."""
+        """Noise of 3,000 people around seven numbers of triangles: known within a fifth, six standard errors."""
         drawn = self.TIER.noise.draw(np.full(3000, 5.0), dn.SeededCoins(4))
         drawn += np.repeat(np.arange(75) % 7, 40) * 100.0
         for times in (0.5, 1.0, 2.0):
