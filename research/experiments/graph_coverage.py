@@ -5,9 +5,10 @@
     python -m research.experiments.graph_coverage --only star  the rows of graphs with such names only
 
 Rows are kept, so that it can be taken up again. Intervals of counts are those of the raw count, before it is cut to what is
-possible; the shown ones hold the truth at least as often. Triangles: 40 first rounds with 5 of the later rounds each, and how
-many intervals are expected to hold, which follows from the true variance of each run if errors are normal. No setting was chosen on the graphs from `HELD_OUT` on, but their true errors were looked at on other seeds. Common neighbours
-are those of the two people with the most neighbours. Real graphs are in `triangle_survey`.
+possible; the shown ones hold the truth at least as often. Triangles: 40 first rounds with 5 of the later rounds each, and
+how many intervals are expected to hold, which follows from the true variance of each run if errors are normal. No setting
+was chosen on the graphs from `HELD_OUT` on, but their true errors were looked at on other seeds. Common neighbours are
+those of the two people with the most neighbours. Real graphs are in `triangle_survey`.
 """
 
 import math
@@ -96,7 +97,9 @@ def small_world(size: int, reach: int, rewired: float, seed: int) -> Graph:
 
 def camps(hubs: int, others: int) -> Graph:
     """Two camps of people, each joined to the hubs of their camp: the degrees do not say which hubs share people."""
-    return Graph.of([(2 * hub + camp, 2 * hubs + 2 * i + camp) for camp in (0, 1) for hub in range(hubs) for i in range(others)])
+    return Graph.of(
+        [(2 * hub + camp, 2 * hubs + 2 * i + camp) for camp in (0, 1) for hub in range(hubs) for i in range(others)]
+    )
 
 
 def graphs() -> Iterator[tuple[str, Graph]]:
@@ -207,34 +210,31 @@ SHARES = ("clustering", "homophily")
 
 def cases(only: str) -> list[Case]:
     """All rows of the table, of graphs with such names."""
-    found: list[Case] = []
-    for name, graph in graphs():
-        if only in name:
-            found += triangle_cases(name, graph)
+    chosen = [(name, graph) for name, graph in graphs() if only in name]
+    found = [triangles(name, graph, *setting) for setting in SETTINGS for name, graph in chosen]
+    found += [common(name, graph, epsilon) for epsilon, _ in SETTINGS for name, graph in chosen]
     for name, graph in small_graphs():
         if only in name:
             found += other_cases(name, graph)
     return found
 
 
-def triangle_cases(name: str, graph: Graph) -> list[Case]:
-    """Triangles, and common neighbours where there are enough people."""
-    found, truth = [], graph.triangles()
-    for epsilon, alpha in SETTINGS:
-        found.append(Case(name, "triangles", epsilon, truth, partial(_triangles, graph, epsilon, alpha)))
-    if graph.vertices > 80:
-        first, second = np.argsort(-_degrees(graph), kind="stable")[:2].tolist()
-        shared = len(np.intersect1d(graph.neighbours(first), graph.neighbours(second)))
-        for epsilon, _ in SETTINGS:
-            make = partial(_common, graph, first, second, epsilon)
-            found.append(Case(name, "common neighbours", epsilon, shared, make))
-    return found
+def triangles(name: str, graph: Graph, epsilon: float, alpha: float) -> Case:
+    """Triangles of a graph."""
+    return Case(name, "triangles", epsilon, graph.triangles(), partial(_triangles, graph, epsilon, alpha))
+
+
+def common(name: str, graph: Graph, epsilon: float) -> Case:
+    """Common neighbours of the two people with the most neighbours."""
+    first, second = np.argsort(-_degrees(graph), kind="stable")[:2].tolist()
+    shared = len(np.intersect1d(graph.neighbours(first), graph.neighbours(second)))
+    return Case(name, "common neighbours", epsilon, shared, partial(_common, graph, first, second, epsilon))
 
 
 def other_cases(name: str, graph: Graph) -> list[Case]:
-    """All counts but triangles, at epsilon 1; the clustering and the core at 4, since less says nothing about most graphs."""
+    """All counts but triangles, at epsilon 1; clustering and cores at 4, since less says nothing about most graphs."""
     degrees, groups = _degrees(graph), np.arange(graph.vertices) // 40
-    wedges, triangles = int((degrees * (degrees - 1) // 2).sum()), graph.triangles()
+    wedges, closed = int((degrees * (degrees - 1) // 2).sum()), 3 * graph.triangles()
     within = int((groups[graph.owners] == groups[graph.lower]).sum())
     core = max(graph.vertices // 6, 2)
     rows: list[tuple[str, float, float, Callable[[SeededCoins], Found]]] = [
@@ -244,7 +244,7 @@ def other_cases(name: str, graph: Graph) -> list[Case]:
         ("10 or more", 1.0, int((degrees >= 10).sum()), lambda coins: estimate_degrees(graph, 1.0, [10], coins)[10]),
         ("4-cycles", 1.0, exact_cycles(graph), lambda coins: estimate_cycles(graph, 1.0, coins)),
         (f"{core}-core", 4.0, exact_core(graph, core), lambda coins: estimate_core(graph, core, 4.0, coins)),
-        ("clustering", 4.0, 3 * triangles / max(wedges, 1), lambda coins: estimate_clustering(graph, 4.0, coins=coins)),
+        ("clustering", 4.0, closed / max(wedges, 1), lambda coins: estimate_clustering(graph, 4.0, coins=coins)),
         ("homophily", 1.0, within / max(graph.edges, 1), lambda coins: estimate_homophily(graph, groups, 1.0, coins)),
     ]
     return [Case(name, count, epsilon, truth, partial(_once, make)) for count, epsilon, truth, make in rows]

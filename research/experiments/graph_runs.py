@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """A graph, numbered around a public circle, the noisy numbers of the first round, and the plan that follows from them."""
+    """A graph, numbered around a public circle, the noisy numbers of the first round, and the plan from them."""
 
     graph: Graph
     noisy: Ints
@@ -77,9 +77,7 @@ class FirstRound:
     def rest(self, coins: SeededCoins) -> Run:
         """The other rounds, as `estimate_triangles` has them."""
         plan, ordered, places = self.plan, self._ordered, np.arange(self.graph.vertices)
-        listed = answered(
-            self.graph, ranks(self.noisy), self.noisy, plan.hubs, plan.between.response, plan.lists, coins
-        )
+        listed = answered(self.graph, ranks(self.noisy), self.noisy, plan.hubs, plan.between.response, plan.lists, coins)
         saw = seen(ordered, listed)
         counts = with_noise(places, saw.counts(ordered, listed), saw.local, plan, coins)
         found = Evidence(counts, first_answers(listed)).triangles(plan, self.outlook)

@@ -1,19 +1,21 @@
 """Triangles in three rounds beside ARROne, GroupRR and plain response, each tuned, and given what ours has learnt since.
 
-    python -m research.experiments.triangle_rivals --data DIR          writes triangle_rivals.md, about an hour
-    python -m research.experiments.triangle_rivals --data DIR --quick  prints it for two runs of ours
+    python -m research.experiments.triangle_rivals --data DIR              makes what is missing, writes .md
+    python -m research.experiments.triangle_rivals --data DIR --only wiki  for graphs with such names only
 
-The rivals get the split that is best for the graph as it really is, which nobody would know, and at least as many bits as
-ours downloads. Each is shown as it was published, with people in random order, and improved: with people in the order of
-their noisy numbers of neighbours, as in ours, and GroupRR also with the noise of ours. Their error is that of their last
-round alone, a lower bound. Plain response is ours with every pair answered in plain, with the split that ours plans for it.
+Ours are the runs of triangle_survey.json. The rivals get the split that is best for the graph as it really is, which nobody
+would know, and at least as many bits as ours downloads. Each is shown as it was published, with people in random order, and
+improved: with people in the order of their noisy numbers of neighbours, as in ours, and GroupRR also with the noise of ours.
+Their error is that of their last round alone, a lower bound. Plain response is ours with every pair answered in plain, with
+the split that ours plans for it. All that was tried is kept in triangle_rivals.json, so that it can be taken up again.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from statistics import fmean
 
 import click
 import numpy as np
@@ -23,18 +25,21 @@ from deniable.core.coins import SeededCoins
 from deniable.graphs import Graph, Split, estimate_triangles
 from deniable.graphs.ownership import Circle
 from deniable.graphs.plan import TAILS
-from deniable.graphs.triangle_survey import TriangleEstimate, ranks
+from deniable.graphs.triangle_survey import ranks
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.data.folder import Data
-from research.data.lists import edges
-from research.experiments.command import data_option, deliver, quick_option
+from research.experiments.command import data_option, deliver
+from research.experiments.graph_runs import SETTINGS
+from research.experiments.runs import Runs
+from research.experiments.triangle_survey import CASES, between, known, rms
+from research.experiments.triangle_survey import RESULT as SURVEY
 from research.experiments.triangles import DEGREES, EPSILON, RESPONSES, WIDENINGS, _grouped_bits, best
 from research.rivals.asymmetric import Asymmetric, cuts, second_variance
 from research.rivals.grouped import grouped_round
 
+OURS = SURVEY.with_suffix(".json")
 RESULT = Path(__file__).with_suffix(".md")
 GRAPHS = ("wiki_vote", "facebook_combined")
-RUNS = 20
 PLAIN_RUNS = 3  # each pair is answered, which takes long; its standard error is stated
 
 
@@ -58,12 +63,6 @@ def degree_order(graph: Graph, epsilon: float) -> Ints:
     return ranks(owned + NoisyCount(epsilon).noise(size, SeededCoins(7)))
 
 
-def measured(name: str, found: Sequence[TriangleEstimate], truth: int) -> Outcome:
-    """The root mean square error over these runs."""
-    error = math.sqrt(np.mean([(each.raw - truth) ** 2 for each in found]))
-    return Outcome(name, error, float(np.mean([each.bits for each in found])), f"measured, {len(found)} runs")
-
-
 def asymmetric(graph: Graph, bits: float, ordered: bool) -> Outcome:
     """ARROne: the best split, with the mu for which the download is just above ours."""
 
@@ -83,26 +82,46 @@ def asymmetric(graph: Graph, bits: float, ordered: bool) -> Outcome:
     return Outcome(name, math.sqrt(variance), law.download_bits(graph.vertices), "last round alone")
 
 
-def grouped(graph: Graph, bits: float, ordered: bool) -> Outcome:
+def grouped(kept: Runs, name: str, graph: Graph, bits: float, ordered: bool) -> Outcome:
     """GroupRR: the best split, with the largest saving for which the download is still above ours."""
 
-    @cache
-    def tried(degrees: int, response: int) -> tuple[float, Split, float, float]:
-        split = Split(EPSILON, DEGREES[degrees], RESPONSES[response])
+    def made(split: Split) -> list[float]:
         saving = 8.0
         while _grouped_bits(graph, split, saving * 1.05) > bits:
             saving *= 1.05
         order = degree_order(graph, split.for_degrees) if ordered else None
         seen = grouped_round(graph, split, saving, SeededCoins(8), order)
         if ordered:
-            return seen.least_variance(split.for_second_round, TAILS), split, saving, seen.bits
-        splits = [replace(split, widening=widening) for widening in WIDENINGS]
-        variance, least = min(((float((seen.scales(each) ** 2).sum()), each) for each in splits), key=lambda pair: pair[0])
-        return variance, least, saving, seen.bits
+            variance = seen.least_variance(split.for_second_round, TAILS)
+        else:
+            splits = [replace(split, widening=widening) for widening in WIDENINGS]
+            variance = min(float((seen.scales(each) ** 2).sum()) for each in splits)
+        return [math.sqrt(variance), saving, seen.bits]
 
-    variance, split, saving, sent = tried(*best(lambda *place: tried(*place)[0], 0.005, 0.3))
-    name = f"GroupRR, {order_name(ordered)}, split {split.degrees:g}/{split.response:g}, saving {saving:.3g}"
-    return Outcome(name, math.sqrt(variance), sent, "last round alone")
+    def tried(degrees: int, response: int) -> list[float]:
+        split = Split(EPSILON, DEGREES[degrees], RESPONSES[response])
+        key = f"{name}, GroupRR, {order_name(ordered)}, {split.degrees:g}/{split.response:g}, {bits:.0f} bits"
+        kept.make([(key, made, (split,))])
+        click.echo(f"{key}: {kept.known()[key]}", err=True)
+        return list(kept.known()[key])
+
+    at = best(lambda *place: tried(*place)[0], 0.005, 0.3)
+    error, saving, sent = tried(*at)
+    split = f"{DEGREES[at[0]]:g}/{RESPONSES[at[1]]:g}"
+    return Outcome(f"GroupRR, {order_name(ordered)}, split {split}, saving {saving:.3g}", error, sent, "last round alone")
+
+
+def plain(kept: Runs, name: str, graph: Graph) -> Outcome:
+    """Ours with every pair answered in plain: the stated error."""
+
+    def made(run: int) -> list[float]:
+        found = estimate_triangles(graph, EPSILON, hubs=graph.vertices, coins=SeededCoins(9500 + run))
+        return [found.standard_error, found.bits]
+
+    keys = [f"{name}, plain response, run {run}" for run in range(PLAIN_RUNS)]
+    kept.make([(key, made, (run,)) for run, key in enumerate(keys)])
+    found = [kept.known()[key] for key in keys]
+    return Outcome("plain response, three rounds", rms([each[0] for each in found]), found[0][1], "stated")
 
 
 def order_name(ordered: bool) -> str:
@@ -110,42 +129,43 @@ def order_name(ordered: bool) -> str:
     return "improved" if ordered else "as published"
 
 
-def table(data: Data, most: int) -> list[str]:
-    """A row for each graph and method."""
-    lines = ["| graph | method | error | error is | kbit |", "|---|---|--:|---|--:|"]
-    for name in GRAPHS:
-        graph = edges(data, f"graphs/{name}.csv.gz")
-        truth = graph.triangles()
-        found = [estimate_triangles(graph, EPSILON, coins=SeededCoins(9000 + run)) for run in range(min(RUNS, most))]
-        first = measured("three rounds, alpha 1.5", found, truth)
-        rows = [first]
-        for ordered in (False, True):
-            rows += [asymmetric(graph, first.bits, ordered), grouped(graph, first.bits, ordered)]
-        plain = [
-            estimate_triangles(graph, EPSILON, hubs=graph.vertices, coins=SeededCoins(9500 + run))
-            for run in range(min(PLAIN_RUNS, most))
-        ]
-        stated = math.sqrt(np.mean([each.standard_error**2 for each in plain]))
-        rows.append(Outcome("plain response, three rounds", stated, float(plain[0].bits), "stated"))
-        for each in rows:
-            cells = f"{each.name} | {each.error:,.0f} | {each.how} | {each.bits / 1000:,.0f} |"
-            lines.append(f"| {name}, {truth:,} triangles | {cells}")
-            click.echo(lines[-1], err=True)
-    return lines
+def rows(kept: Runs, name: str, graph: Graph, runs: int) -> Iterator[tuple[Outcome, str]]:
+    """All methods on one graph, ours first, each with how many times ours its error is."""
+    found = known(Runs(OURS), name, SETTINGS[0], runs)
+    error = rms([each.off for each in found])
+    low, high = between(error, len(found))
+    bits = fmean(each.bits for each in found)
+    yield Outcome("three rounds, alpha 1.5", error, bits, f"measured, {len(found)} runs"), ""
+    rivals = [
+        method(ordered)
+        for ordered in (False, True)
+        for method in (partial(asymmetric, graph, bits), partial(grouped, kept, name, graph, bits))
+    ]
+    for each in (*rivals, plain(kept, name, graph)):
+        yield each, f"{each.error / error:.2f} ({each.error / high:.2f} to {each.error / low:.2f})"
 
 
-def page(data: Data, most: int) -> str:
+def page(kept: Runs, data: Data, only: str) -> str:
     """The whole result."""
-    what = f"Triangles at epsilon {EPSILON:g} for one edge, beside rivals with as many bits:"
-    return "\n".join([what, "", *table(data, most), ""])
+    what = "times ours with the 95 % interval that the runs of ours leave:"
+    lines = [f"Triangles at epsilon {EPSILON:g} for one edge, beside rivals with as many bits; {what}", ""]
+    lines += ["| graph | method | error | error is | times ours | kbit |", "|---|---|--:|---|--:|--:|"]
+    for case in CASES:
+        if case.name in GRAPHS and only in case.name:
+            graph = case.graph(data)
+            for each, lead in rows(kept, case.name, graph, case.runs[0]):
+                cells = f"{each.name} | {each.error:,.0f} | {each.how} | {lead} | {each.bits / 1000:,.0f} |"
+                lines.append(f"| {case.name}, {graph.triangles():,} triangles | {cells}")
+                click.echo(lines[-1], err=True)
+    return "\n".join([*lines, ""])
 
 
 @click.command()
 @data_option
-@quick_option("A few runs")
-def main(data: Data, quick: bool) -> None:
+@click.option("--only", default="", metavar="TEXT", help="Graphs with this in their names only; prints the result.")
+def main(data: Data, only: str) -> None:
     """Count the triangles of two graphs by all methods."""
-    deliver(page(data, 2 if quick else RUNS), None if quick else RESULT)
+    deliver(page(Runs(RESULT.with_suffix(".json")), data, only), None if only else RESULT)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ class NullModel:
     def shared(self) -> Shared:
         """All pairs of two different people, of whom the lower one is in the group and the upper in it or before.
 
-        Of the others in a group, half are below one of its people, and a third below two of them.
+        People of one group are alike: each has any degree with the same chance. Of the others in a group, half are below one
+        of its people, and a third below two of them.
         """
         squares, triangles = np.zeros(len(self.often)), 0.0
         after = self.often.sum(axis=0) - self._before - self.often
