@@ -2,9 +2,11 @@
 
     python -m research.experiments.field            writes field.md, about a minute
     python -m research.experiments.field --quick    prints it for fewer collections
+    python -m research.experiments.field --others   writes anew only what other commands measured
 
 For every task the same people, the same epsilon and the same number of reports. The people are those that the bound is
 about: even shares, or the answers that are worst for a mechanism. Rivals are the published laws, run by this library.
+Below them stand the tasks that other commands measure: see field_pages.py.
 """
 
 import math
@@ -18,17 +20,22 @@ import numpy as np
 
 import deniable as dn
 from deniable.arrays import Floats
+from deniable.mechanisms.distributions.plane import plane_of
 from deniable.planning import options
 from deniable.planning.circles import circle_options
 from deniable.planning.distributions import distribution_options
 from deniable.planning.key_value import key_value_options
+from deniable.planning.maps import map_options
 from deniable.planning.means import bounded, mean_options
-from deniable.planning.ranking import Ranking
+from deniable.planning.ranking import Ranking, Row
 from deniable.planning.releases import release_options
 from deniable.planning.vectors import unit_options, vector_options
 from research.experiments.command import deliver, quick_option
+from research.experiments.field_pages import HEAD, pages
 
 RESULT = Path(__file__).with_suffix(".md")
+PAGE = Path(__file__).parents[2] / "docs" / "field.md"
+START, END = "<!-- the tables -->", "<!-- up to here -->"
 COLLECTIONS, QUICK = 20, 3
 UNIT = ("unit codes",)
 SINGLE = 20  # times as many collections where one number is estimated
@@ -143,6 +150,22 @@ def _hours(mechanism: Any, people: int, draws: np.random.Generator) -> float:
     return float(abs(off) ** 2 / 2)
 
 
+def _rectangles(mechanism: Any, people: int, draws: np.random.Generator) -> float:
+    plane = plane_of(mechanism.domain)
+    answers = draws.integers(plane.shape, size=(people, 2))
+    raw = mechanism.estimate(mechanism.tally(mechanism.perturb([tuple(each) for each in answers.tolist()], _coins(draws))))
+    truth = np.bincount(np.ravel_multi_index(answers.T, plane.shape), minlength=plane.size) / people
+    off = np.ravel(raw.values) - truth
+    return plane.rectangles.mean_square(np.outer(off, off))
+
+
+def metric_options(domain: dn.Points, per_unit: float) -> Ranking[Any]:
+    """Releases with an epsilon for each unit of distance, all places equally common."""
+    made = {"optimal": dn.MetricRelease.optimal(domain, per_unit), "laplace": dn.MetricRelease.laplace(domain, per_unit)}
+    rows = tuple(Row(name, each, each.expected_loss(), each.layout.bits) for name, each in made.items())
+    return Ranking(rows, "places", power=1, bound=dn.compare_metric_releases(domain, per_unit).bound)
+
+
 def tasks() -> list[Task]:
     """All tasks with a bound."""
     places = dn.Points(np.random.default_rng(1).random((500, 2)).tolist())
@@ -158,6 +181,8 @@ def tasks() -> list[Task]:
     near = ("staircase", "direct", "bipartite, min")
     one, five = dn.KeyValue(range(50), -1, 1, 1), dn.KeyValue(range(50), -1, 1, 5)
     line, hours = dn.Ordered(range(64)), dn.Ordered(range(24))
+    city = dn.Points([[48.80 + i / 80, 2.25 + j / 60] for i in range(6) for j in range(6)], metric="haversine")
+    square, trees = dn.Product([dn.Ordered(range(8)), dn.Ordered(range(8))]), ("quad tree, weighted", "points")
     return [
         Task("shares of 64 answers, epsilon 1", 5000, options(dn.Categories(range(64)), 1.0, 5000), oracles, even),
         Task(
@@ -171,6 +196,8 @@ def tasks() -> list[Task]:
         Task("sets of five of 50, epsilon 2", 5000, key_value_options(five, 2.0, 5000, False), pckv, _keys(False)),
         Task("ranges of 64 numbers, epsilon 1", 5000, distribution_options(line, 1.0, 5000, "ranges"), waves, _ranges),
         Task("mean of 24 hours, epsilon 1", 5000, circle_options(hours, 1.0, 5000), ("square wave",), _hours, SINGLE),
+        Task("rectangles of a map, 8 by 8, epsilon 1", 5000, map_options(square, 1.0, 5000), trees, _rectangles),
+        Task("one of 36 places, epsilon 0.5 for each km", 5000, metric_options(city, 0.5), ("laplace",), _release),
     ]
 
 
@@ -182,14 +209,23 @@ def table(collections: int) -> list[str]:
 
 @click.command()
 @quick_option(f"{QUICK} collections")
-def main(quick: bool) -> None:
-    """The table of all tasks."""
+@click.option("--others", is_flag=True, help="Measures nothing: only the rows of other commands are written anew.")
+def main(quick: bool, others: bool) -> None:
+    """The tables of all tasks, in a file beside this one and on their page."""
     collections = QUICK if quick else COLLECTIONS
     head = (
         f"Root mean square errors over {collections} collections, {SINGLE * collections} of a mean, and their "
         "standard errors; for places the mean distance. The ratio is of squared errors, for places of distances."
     )
-    deliver("\n".join([head, "", *table(collections)]) + "\n", None if quick else RESULT)
+    if others:
+        measured = RESULT.read_text(encoding="utf-8").partition(f"\n\n{HEAD}")[0]
+    else:
+        measured = "\n".join([head, "", *table(collections)])
+    text = "\n".join([measured, "", HEAD, "", *pages()]) + "\n"
+    if not quick:
+        before, start, rest = PAGE.read_text(encoding="utf-8").partition(START)
+        PAGE.write_text(f"{before}{start}\n\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    deliver(text, None if quick else RESULT)
 
 
 if __name__ == "__main__":

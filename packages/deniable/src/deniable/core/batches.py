@@ -69,6 +69,10 @@ class FusedRun:
             if node.op != "code"
         }
 
+    def another(self) -> "FusedRun":
+        """The same with memory of its own, for another thread."""
+        return FusedRun(self._program, self._plan, self.size)
+
     def run(self, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
         """The fields of the reports, as `running.run` would give them, in columns of their own types."""
         assert isinstance(coins, StreamCoins)  # see `fused_run`

@@ -31,6 +31,7 @@ from deniable.core.reports import Reports
 from deniable.core.running import run
 from deniable.core.spec import Spec, plain, read
 from deniable.core.tally import Tally
+from deniable.core.threads import in_parts
 from deniable.core.tracing import Encoded
 from deniable.errors import EmptyBatch, InvalidLaw, InvalidParameter, InvalidReport, SurveyMismatch
 
@@ -135,13 +136,22 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         coins, layout, fingerprint = checked_coins(coins), self.report_layout, self.fingerprint
         answers = self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in layout.fields}
-        many = fused_run(self.law, layout, coins, min(len(answers), self.batch)) if self.traced else None
-        step = self.batch if many is None else many.size
-        for start in range(0, len(answers), step):
-            part = answers[start : start + step]
-            drawn = self._drawn(part, coins) if many is None else many.run(self.encoded(part), coins, len(part))
-            for name, column in drawn.items():
-                columns[name][start : start + step] = column
+        size = min(len(answers), self.batch)
+        first = fused_run(self.law, layout, coins, size) if self.traced else None
+        step = self.batch if first is None else first.size
+
+        def part(begin: int, end: int, own: Coins) -> None:
+            many = first if own is coins or first is None else first.another()
+            for start in range(begin, end, step):
+                some = answers[start : min(start + step, end)]
+                drawn = self._drawn(some, own) if many is None else many.run(self.encoded(some), own, len(some))
+                for name, column in drawn.items():
+                    columns[name][start : start + len(some)] = column
+
+        if self.traced:
+            in_parts(part, len(answers), step, coins)
+        else:
+            part(0, len(answers), coins)
         return Reports(fingerprint, layout, columns)
 
     def _drawn(self, answers: Answers, coins: Coins) -> Drawn:
