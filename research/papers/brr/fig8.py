@@ -16,7 +16,9 @@ from research.papers import style
 from research.papers.brr.regions import COUNTS, divided
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, Row, near, ranking, set_up, theory, trend
 
-FIGURE = Figure("brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=19, minutes=0.4)
+FIGURE = Figure(
+    "brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=19, minutes=0.4
+)
 PUBLISHED, PROGRAMMED = "L-SRR as published", "L-SRR as the authors group it"
 COARSEST, MOST, DEEPER = 2, 50, 5  # of the authors' groups: their first level, their size, and levels of the nearer one
 COLUMNS = ("data", "epsilon", "mechanism", "expected distance", "true epsilon")

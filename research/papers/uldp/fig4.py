@@ -15,7 +15,9 @@ from research.papers.figure import ALL, Check, Figure, Pace, Result, near, print
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import EPSILONS, FEW, FEWER, LEAN, PEOPLE, PUBLISHED, stated_error
 
-FIGURE = Figure("uldp/fig4", "ULDP", "measured error against epsilon, on four data sets", seconds=11, minutes=0.5, limit=FEWER)
+FIGURE = Figure(
+    "uldp/fig4", "ULDP", "measured error against epsilon, on four data sets", seconds=11, minutes=0.5, limit=FEWER
+)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE", "standard error", "exact", "paper's formula")
 NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")
 LEANS, LARGE = ("uSS", "uRAP"), ("Census", "Normal")
