@@ -79,11 +79,12 @@ def estimate_triangles(
 
 def first_answers(listed: Listed) -> Bools:
     """What was answered about the first people in the order and everybody, a row for each."""
-    people = len(listed.rank)
-    row, column = np.divmod(np.arange(looked_at(people) * people), people)
-    out = row != column
-    out[out] = listed.answers(np.minimum(row, column)[out], np.maximum(row, column)[out])
-    return out.reshape(-1, people)
+    everybody, one = np.arange(len(listed.rank)), np.zeros(1, np.int64)
+    out = np.zeros((looked_at(len(everybody)), len(everybody)), np.bool_)
+    for place, person in enumerate(listed.person[: len(out)].tolist()):
+        out[place] = listed.block(everybody, everybody, person, one)[listed.person, 0]
+        out[place, place] = False
+    return out
 
 
 def ranks(noisy: Ints) -> Ints:
