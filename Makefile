@@ -67,7 +67,7 @@ kernels: env
 # A process for each core, each with one thread for its matrices. conftest.py says which tests stay together and which come first.
 test-product test-learn: export OPENBLAS_NUM_THREADS = 1
 test-product test-learn: export OMP_NUM_THREADS = 1
-PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations 20 --durations-min 5
 
 test: test-product $(if $(ALL),test-learn)
 	$(if $(ALL),,@echo 'Left out: the tests with PyTorch, Flower, NVFLARE and scikit-learn. To run them: make test-learn')

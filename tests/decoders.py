@@ -24,7 +24,7 @@ from tests.surveys import SPARSE, several, survey
 
 ASKED = survey(SPARSE)
 FILMS = ASKED.questions[0].mechanism
-FEW = dn.Compressed(dn.SparseVector(100), epsilon=2.0, alpha=1.5)  # as FILMS, and counted in a third of the time
+FEW = dn.Compressed(dn.SparseVector(24), epsilon=2.0, alpha=1.5)  # as FILMS, and counted in less time
 SHORT = 600  # characters of laws that proofs begin with
 DIRECT = dn.DirectResponse(dn.Categories(range(9)), epsilon=1.0)
 
@@ -116,7 +116,7 @@ def examples(name: str) -> list[bytes]:
         "json_report": [json.dumps(write_json(ASKED, one)).encode()],
         "reports": [DIRECT.pack(DIRECT.perturb([1, 2], dn.SeededCoins(2)))],
         "sparse_reports": [FILMS.pack(sets)],
-        "labels": [*FEW.perturb([[1, 2, 3], [], range(100)], dn.SeededCoins(3)).columns["message"]],
+        "labels": [*FEW.perturb([[1, 2, 3], [], range(24)], dn.SeededCoins(3)).columns["message"]],
         "law": [each.encode() for each in _laws()],
         "proof": [each.encode() for each in _laws() if len(each) < SHORT],
         "specification": [survey(several(2, 3)).to_json().encode()],
