@@ -276,10 +276,10 @@ def test_numbers_at_both_ends_are_told_apart() -> None:
     """Their difference is more than 64 bits hold with a sign."""
     largest = 1 << 62
     nodes = [
-        *(["code", [], "x", 0, 1], ["toss", [], "1/2"], ["const", [], str(largest)], ["const", [], str(-largest)]),
-        *(["const", [], str(largest - 1)], ["where", [1, 2, 4]], ["where", [0, 5, 3]], ["xor", [0, 1]]),
+        *(["code", [], "x", 0, 1], ["toss", [], "1/2"], ["not", [1]], ["and", [0, 2]], ["const", [], str(largest)]),
+        *(["const", [], str(largest - 1)], ["const", [], str(-largest)], ["where", [0, 5, 6]], ["where", [1, 4, 7]]),
     ]
-    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["a", 7], ["b", 6]]}))))
+    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["a", 3], ["b", 8]]}))))
     assert found is not None and found.odds is None
 
 
