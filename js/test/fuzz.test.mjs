@@ -111,13 +111,13 @@ test("mutants are refused with a sentence, or run within their bounds", () => {
 
 test("whatever a mutant is, its proof ends, with odds of at least 1 or with none", () => {
   const many = { bounded: 0, others: 0 };
-  for (let i = 0; i < TIMES / 2; i++) {
+  for (let i = 0; i < TIMES / 4; i++) {
     const program = accepted(mutated(any(SHORT)));
     const odds = program && proved(program)?.odds;
     assert.ok(!odds || odds.n >= odds.d);
     if (program) many[odds ? "bounded" : "others"]++;
   }
-  assert.ok(many.bounded > TIMES / 100 && many.others > TIMES / 1000, JSON.stringify(many));
+  assert.ok(many.bounded > TIMES / 200 && many.others > 0, JSON.stringify(many));
 });
 
 test("whatever is no law is refused", () => {

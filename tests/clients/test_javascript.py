@@ -20,6 +20,8 @@ from deniable.survey.law_document import law_json
 from tests import ROOT
 from tests.clients import friends_surveys, large_friends, repeated_surveys
 from tests.outside import MECHANISM, SURVEY
+from tests.privacy.test_random_laws import DEEP, LARGE
+from tests.random_laws import in_javascript
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
 MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js")
@@ -226,3 +228,12 @@ def test_questions_that_are_reported_together_are_answered_one_by_one(pairs: boo
     wanted[0, 2] = wanted[3, 1] = 0.5
     errors = np.abs(table.shares - wanted) / table.standard_error
     assert errors.max() < 6  # of 16 cells, with probability below 1e-7
+
+
+@pytest.mark.needs("node")
+def test_leaks_are_not_bounded_and_deep_laws_end_here_too() -> None:
+    """The laws that once fooled a rule of proof in Python, or kept it busy."""
+    laws = {name: json.dumps({"nodes": nodes, "report": [["y", len(nodes) - 1]]}) for name, nodes in LARGE.items()}
+    found = in_javascript([{"law": text, "runs": []} for text in (*laws.values(), *DEEP.values())])
+    verdicts = [each and each["odds"] for each in found]
+    assert [name for name, odds in zip(laws, verdicts, strict=False) if odds not in ("unbounded", "not proved")] == []

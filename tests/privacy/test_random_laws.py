@@ -272,14 +272,28 @@ def test_rows_of_many_bits_are_told_apart_by_all_of_them() -> None:
     assert proved(problem) == Bound(Fraction(2), ("enumeration",))
 
 
+def test_a_column_that_decides_is_no_fault() -> None:
+    """`aim` is defined for all columns, and not for one alone: such a case is left to other rules."""
+    nodes = [
+        *(["code", [], "x", 0, 9999], ["const", [], 1], ["mod", [0], 3], ["add", [2, 1]], ["below", [], 4]),
+        *(["toss", [], "1/3"], ["aim", [4, 3, 5]], ["const", [], 2], ["lt", [4, 7]], ["toss", [], "1/4"]),
+        ["where", [8, 6, 9]],
+    ]
+    program = Program.from_json(json.dumps({"nodes": nodes, "report": [["y", 10]]}))
+    found = proved(Problem.of(program))
+    small = Program.from_json(json.dumps({"nodes": [["code", [], "x", 0, 2], *nodes[1:]], "report": [["y", 10]]}))
+    loss = exact(small)
+    assert found is None or found.odds is None or (loss is not None and found.odds >= loss)
+
+
 def test_numbers_at_both_ends_are_told_apart() -> None:
     """Their difference is more than 64 bits hold with a sign."""
     largest = 1 << 62
     nodes = [
-        *(["code", [], "x", 0, 1], ["toss", [], "1/2"], ["const", [], str(largest)], ["const", [], str(-largest)]),
-        *(["const", [], str(largest - 1)], ["where", [1, 2, 4]], ["where", [0, 5, 3]], ["xor", [0, 1]]),
+        *(["code", [], "x", 0, 1], ["toss", [], "1/2"], ["not", [1]], ["and", [0, 2]], ["const", [], str(largest)]),
+        *(["const", [], str(largest - 1)], ["const", [], str(-largest)], ["where", [0, 5, 6]], ["where", [1, 4, 7]]),
     ]
-    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["a", 7], ["b", 6]]}))))
+    found = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["a", 3], ["b", 8]]}))))
     assert found is not None and found.odds is None
 
 

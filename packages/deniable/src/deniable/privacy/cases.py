@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.core import Node, Program
+from deniable.errors import InvalidLaw
 from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import exchanged, one_cell
@@ -33,10 +34,11 @@ def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Col
     """
     if any(node.args for _, node in program.codes):
         return None
+    whole = Problem.of(program)
     try:
         with counted():
-            return _open_bound(Problem.of(program), [name for name, _ in program.report], disclosed, from_value, sensitive)
-    except (GivenUp, RecursionError):  # too long, or very many operations, one inside the other
+            return _open_bound(whole, [name for name, _ in program.report], disclosed, from_value, sensitive)
+    except (GivenUp, InvalidLaw, RecursionError):  # as in rules.py
         return None
 
 

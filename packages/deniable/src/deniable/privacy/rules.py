@@ -24,6 +24,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from deniable.errors import InvalidLaw
 from deniable.privacy.bounds import LIMITS, Bound, Effort, Rule, better, product, worst
 from deniable.privacy.problem import Problem, Stand, linked
 from deniable.privacy.replacement import replacement
@@ -40,13 +41,14 @@ def proved(problem: Problem) -> Bound | None:
     """The best bound that the rules find, with as little effort as it takes; None if they do not reach this problem.
 
     They follow what is made of what, so they do not reach a law in which very many operations stand one inside the other;
-    nor one whose proof takes more steps than they may (see steps.py).
+    nor one whose proof takes more steps than they may (see steps.py), nor one with an operation that is not defined for a
+    value that a rule puts in the place of a node.
     """
     long = any(_is_long(each) for node in problem.nodes for each in node.params)
     try:
         with counted():
             return None if long else bound(problem, Effort(LIMITS[-1]))
-    except (GivenUp, RecursionError):
+    except (GivenUp, InvalidLaw, RecursionError):
         return None
 
 
@@ -149,7 +151,10 @@ def selection(problem: Problem, effort: Effort) -> Bound | None:
         values = problem.values_of(node)
         if values is None or len(values) > 256:
             continue
-        cases = [problem.rebuilt(problem.view, {node: Stand(constant=value)}) for value in values]
+        try:
+            cases = [problem.rebuilt(problem.view, {node: Stand(constant=value)}) for value in values]
+        except InvalidLaw:  # an operation takes this node, and not every single value of it: `aim` takes all columns
+            continue
         if all(len(case.upstream(case.view)) < size - 1 for case in cases):
             found = worst([bound(case, effort.deeper()) for case in cases], "selection")
             if found is not None and found.odds is not None:
