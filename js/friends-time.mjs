@@ -1,4 +1,4 @@
-// What a browser's client takes for rounds about friends: `node --expose-gc friends-time.mjs FILE`, FILE as js/test/friends.json has
+// What a browser's client takes for rounds about friends: `node friends-time.mjs FILE`, FILE as js/test/friends.json has
 // them. Prints a line for each round: seconds of the processor to read the survey, to open the round, and for each report; the
 // largest memory so far, in MB; and the messages.
 
@@ -25,6 +25,6 @@ for (const { survey: text, law, made } of JSON.parse(readFileSync(process.argv[2
     messages.push(hex(message));
     reports.push(seconds);
   }
-  const memory = process.resourceUsage().maxRSS / 1000;
+  const memory = Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1000; // not that of who started it
   console.log(JSON.stringify({ reading, opening, reports, memory, messages }));
 }

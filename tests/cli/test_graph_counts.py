@@ -129,3 +129,52 @@ def test_graphml_that_is_none(edges: Path) -> None:
     assert "not GraphML" in refusal("graph", "edges", "bad.graphml", "--epsilon", "1")
     Path("bad.graphml").write_text("<graphml/>")
     assert "no nodes" in refusal("graph", "edges", "bad.graphml", "--epsilon", "1")
+
+
+@pytest.fixture
+def files(edges: Path) -> list[str]:
+    """The same graph in all kinds of files."""
+    import gzip
+
+    import pyarrow
+    import pyarrow.parquet
+    from scipy.sparse import coo_array, save_npz
+
+    graph, names = read_edges(edges)
+    ends = [np.array(names)[side] for side in (graph.owners, graph.lower)]
+    Path("packed.csv.gz").write_bytes(gzip.compress(edges.read_bytes()))
+    pyarrow.parquet.write_table(pyarrow.table({"a": ends[0], "b": ends[1]}), "words.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"a": graph.owners + 5, "b": graph.lower + 5}), "numbers.parquet")
+    save_npz("matrix.npz", coo_array((np.ones(graph.edges), (graph.owners, graph.lower)), shape=(60, 60)))
+    nodes = "".join(f'<node id="{name}"/>' for name in names)
+    joined = "".join(f'<edge source="{a}" target="{b}"><data>1</data></edge>' for a, b in zip(*ends, strict=True))
+    Path("graph.graphml").write_text(f"<graphml><graph>{nodes}{joined}</graph></graphml>")
+    return [str(edges), "packed.csv.gz", "words.parquet", "numbers.parquet", "matrix.npz", "graph.graphml"]
+
+
+@pytest.mark.needs("pyarrow")
+@pytest.mark.parametrize("name", ["edges", "degrees", "stars", "clustering", "cycles", "core", "triangles"])
+def test_every_count_reads_every_file(name: str, files: list[str]) -> None:
+    more = {"core": ["-k", "3"]}.get(name, [])
+    seen = list[object]()
+    for file in files:
+        record = json.loads(done(name, file, "--epsilon", "4", "--seed", "1", "--json", *more))
+        exact = record["exact"] if name == "triangles" else [row["exact"] for row in record["counts"]]
+        seen.append((record["vertices"], record["edges"], exact))
+    assert seen == seen[:1] * len(files)
+
+
+@pytest.mark.needs("pyarrow")
+def test_files_are_read_some_rows_at_a_time(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [read_edges(file) for file in files]
+    monkeypatch.setattr("deniable.files.edges.ROWS", 7)
+    for file, (graph, names) in zip(files, whole, strict=True):
+        shares = list[float]()
+        found, again = read_edges(file, shares.append)
+        assert same(found, graph) and again == names
+        assert shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
+        assert len(shares) > 5 or file == "matrix.npz"
+    numbers = read_edges("numbers.parquet")
+    assert numbers[1] == sorted(str(number + 5) for number in range(60))
+    place = np.array([numbers[1].index(str(number + 5)) for number in range(60)])
+    assert same(read_edges("matrix.npz")[0].renumbered(place), numbers[0])

@@ -117,3 +117,12 @@ def test_from_links_to_results_on_the_command_line(tmp_path: Path) -> None:
         assert refused.exit_code != 0 and "--links" in refused.output
         sent = runner.invoke(main, [*order, "--links", str(links)])
         assert sent.exit_code == 0 and "Round 3: 24 of 24 people were counted." in sent.output, sent.output
+
+
+def test_what_is_not_certified(tmp_path: Path) -> None:
+    """That nobody answers twice is checked for members with a link of their own, and for nobody else."""
+    for text, says in ((ASKED, True), (SECRET, False)):
+        path = tmp_path / "village.toml"
+        path.write_text(text)
+        shown = CliRunner().invoke(main, ["certify", str(path)])
+        assert shown.exit_code == 0 and ("Anyone can, any number of times" in shown.output) == says

@@ -205,7 +205,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, mix: Path | Non
         click.echo(found.statement())
         if both is not None:
             click.echo(f"\n{both}")
-        if asked.invitations is None:
+        if asked.invitations is None and not asked.has_secrets:
             click.echo(
                 "\nNot certified: that each person answers once. Anyone can, any number of times: see deniable invite."
             )

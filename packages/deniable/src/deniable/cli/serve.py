@@ -222,7 +222,8 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
 
 def _is_open(app: "App") -> bool:
     """Whether anyone can answer, as often as they like."""
-    return app.collector.survey.invitations is None and not app.submit_gate
+    survey = app.collector.survey
+    return survey.invitations is None and not survey.has_secrets and not app.submit_gate
 
 
 def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket") -> None:
