@@ -80,7 +80,7 @@ def test_a_small_graph_goes_through_all_methods() -> None:
         assert outcome.error > 0 and outcome.bits > 0
 
 
-@pytest.mark.parametrize("name", ["graph_coverage", "triangle_survey", "graph_sizes", "graph_errors"])
+@pytest.mark.parametrize("name", ["graph_coverage", "triangle_survey", "graph_sizes"])
 def test_the_page_on_graphs_shows_its_tables(name: str) -> None:
     page = (ROOT / "docs" / "graphs.md").read_text(encoding="utf-8")
     for part in committed(name).strip().split("\n\n"):
@@ -89,34 +89,29 @@ def test_the_page_on_graphs_shows_its_tables(name: str) -> None:
 
 
 def test_triangles_are_useful_at_epsilon_one_and_two() -> None:
-    """As they were measured."""
+    """As they were measured: errors within what was aimed at, at epsilon 2 a quarter of that."""
     table = [cells(line) for line in committed("triangle_survey").split("\n\n")[1].splitlines()[2:]]
     found = {(row[0], float(row[2])): row for row in table}
     for name, most in (("wiki_vote", 40_000), ("facebook_combined", 50_000)):
-        assert number(found[name, 1.0][4]) <= most and number(found[name, 1.0][5]) <= most
-    for name, most in (("wiki_vote", 40_000), ("facebook_combined", 50_000)):
-        assert number(found[name, 2.0][4]) <= most / 3
-    assert float(found["wiki_vote", 1.0][7]) <= 150
+        for epsilon, aim in ((1.0, most), (2.0, most / 4)):
+            row = found[name, epsilon]
+            assert int(row[4]) >= 20
+            assert number(row[7]) <= aim
+            assert number(row[6].split(" to ")[0]) <= aim
+    assert float(found["wiki_vote", 1.0][11]) <= 150
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
-    """As they were measured, 200 runs each: no row of triangles is off by more than three standard errors of 1.5 points."""
+    """As they were measured, 200 runs each: no row is off by more than three standard errors of 1.5 points.
+
+    Cores and shares have intervals that hold at least as often as they say. How many are expected to hold, given the true
+    variance of each run, is within 2 points of 95 %.
+    """
     table = [cells(line) for line in committed("graph_coverage").split("\n\n")[1].splitlines()[2:]]
-    assert len(table) >= 14
+    triangles = [row for row in table if row[1] == "triangles"]
+    assert {row[0] for row in triangles if row[2] == "1"} >= {"star of 1,000", "K(3,250)", "clique of 100", "empty, 500 people"}
     for row in table:
-        covered = float(row[6].rstrip("%"))
-        assert covered >= 90.5
-        assert covered <= 99.5 or row[1] == "common neighbours"
-
-
-def test_stated_errors_are_near_the_true_ones() -> None:
-    """As they were measured: true errors within what was aimed at, and at epsilon 1 intervals that hold in 93 to 97 %."""
-    table = [cells(line) for line in committed("graph_errors").split("\n\n")[1].splitlines()[2:]]
-    found = {(row[0], float(row[1])): row for row in table}
-    for name, one, two in (("wiki_vote", 40_000, 10_000), ("facebook_combined", 50_000, 12_500)):
-        assert number(found[name, 1.0][4]) <= one and number(found[name, 2.0][4]) <= two
-    assert number(found["soc_slashdot0902", 1.0][4]) <= 120_000
-    assert number(found["wiki_vote", 1.0][9]) <= 150
-    for (name, epsilon), row in found.items():
-        if epsilon == 1.0 and not name.startswith("K("):
-            assert 93 <= float(row[8].rstrip("%")) <= 97
+        assert float(row[6].rstrip("%")) >= 90.5
+        if row[1] == "triangles":
+            assert float(row[6].rstrip("%")) <= 99.5
+            assert 93 <= float(row[7].rstrip("%")) <= 97
