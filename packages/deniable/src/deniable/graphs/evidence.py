@@ -16,7 +16,7 @@ from deniable.graphs.honest import HonestCount
 from deniable.graphs.outlook import Counting, Outlook
 from deniable.graphs.plan import Plan, Tier
 
-FIRST, ANSWERS = 128, 1 << 22  # people whose answers are looked at, and no more than so many answers
+FIRST, ANSWERS = 128, 1 << 21  # people whose answers are looked at, and no more than so many answers
 PRECISE = 2.0  # times as far off as noisy numbers of neighbours: sums of answers that still say something
 NEAR = 40  # people next to each other in the order who find about as many triangles
 FORESEEN = 0.25  # relative doubt of a foreseen variance of noise

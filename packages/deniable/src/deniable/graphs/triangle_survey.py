@@ -80,10 +80,11 @@ def estimate_triangles(
 def first_answers(listed: Listed) -> Bools:
     """What was answered about the first people in the order and everybody, a row for each."""
     people = len(listed.rank)
-    row, column = np.divmod(np.arange(looked_at(people) * people), people)
+    first = looked_at(people)
+    row, column = np.divmod(np.arange(first * people), people)
     out = row != column
     out[out] = listed.answers(np.minimum(row, column)[out], np.maximum(row, column)[out])
-    return out.reshape(-1, people)
+    return out.reshape(first, people)
 
 
 def ranks(noisy: Ints) -> Ints:
