@@ -100,4 +100,4 @@ class TestNoise:
     def test_few_people_say_nothing(self) -> None:
         counting = Counting(np.ones((1, 1)), np.ones((1, 1)), 1.0)
         assert noise_found(np.full(20, 7.0), self.TIER, counting) == 1.0
-        assert looked_at(1 << 20) == 4 and looked_at(10) == 10
+        assert looked_at(1 << 20) == 2 and looked_at(10) == 10

@@ -2,12 +2,12 @@
 
 The numbers of neighbours foresee both parts of the variance, and reports correct them. How far the counts of single people
 are from each other shows how much noise they have: more than that cannot be, and where no triangles are found it is that.
-And the answers about the first people have an unbiased estimate of how many others are joined to two of them, whatever
-the graph is.
+And the answers about the first people add up to their degrees, and have an unbiased estimate of how many others are joined
+to two of them, whatever the graph is.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from deniable.graphs.honest import HonestCount
 from deniable.graphs.outlook import Counting, Outlook
 from deniable.graphs.plan import Plan, Tier
 
-FIRST, ANSWERS = 64, 1 << 22  # people whose answers are looked at, and no more than so many answers
+FIRST, ANSWERS = 128, 1 << 21  # people whose answers are looked at, and no more than so many answers
+PRECISE = 2.0  # times as far off as noisy numbers of neighbours: sums of answers that still say something
 NEAR = 40  # people next to each other in the order who find about as many triangles
 FORESEEN = 0.25  # relative doubt of a foreseen variance of noise
 STRUCTURE = 0.5  # relative doubt of foreseen shared pairs, in graphs with other structure than their degrees have
@@ -43,6 +44,7 @@ class Evidence:
 
     def triangles(self, plan: Plan, outlook: Outlook) -> HonestCount:
         """The number of triangles, with a standard error from public numbers only."""
+        outlook = self.seen_again(plan, outlook)
         surely = max(self.raw - math.sqrt(plan.variance(outlook)), 0.0)  # triangles that are not just noise
         squares, closed, total = self.squares(plan, outlook.shared_given(surely)), outlook.closed(surely), 0.0
         for tier, answer, start, stop in plan.parts(outlook.people):
@@ -51,6 +53,14 @@ class Evidence:
             scale = found if found < 1 or not surely else 1.0
             total += answer.noise * float(squares[start:stop].sum()) + scale * counting.variance(tier.noise)
         return HonestCount(self.raw, math.sqrt(total), math.comb(outlook.people, 3), "triangles")
+
+    def seen_again(self, plan: Plan, outlook: Outlook) -> Outlook:
+        """The outlook with the degrees that the answers of the first people add up to, where these are precise enough."""
+        hubs = min(plan.hubs, outlook.people)
+        variance = hubs * plan.plain.noise + (outlook.people - hubs) * plan.lists.coordinate.noise
+        if not len(self.answers) or math.sqrt(variance) > PRECISE * 2 * outlook.noisy_count.deviation:
+            return outlook
+        return replace(outlook, sums=self.unbiased(plan).sum(axis=1), deviation=math.sqrt(variance))
 
     def squares(self, plan: Plan, foreseen: Floats) -> Floats:
         """The foreseen shared pairs of each person, raised where the answers show clearly more of them.

@@ -19,6 +19,7 @@ from deniable.mechanisms.sparse.noisy_count import NoisyCount
 GROUPS = 64  # of people, in the order
 HALVES = np.polynomial.hermite_e.hermegauss(5)[0], np.polynomial.hermite_e.hermegauss(5)[1] / math.sqrt(2 * math.pi)
 ROUNDS = 1000  # of expectation and maximisation
+LEFT = 0.1  # of the likeliest degrees, where the mean number is none: other reports may yet show some
 FITTINGS = 4  # of the others to the edges of the first
 ALL = 1 << 17  # people who may all work out by how much one edge can change their count; of more, the first half of these
 FEW, MANY = 16, 1 << 12  # neighbours that are few among more than so many people
@@ -31,6 +32,8 @@ class Outlook:
 
     noisy: Ints
     noisy_count: NoisyCount
+    sums: Floats | None = None  # of the unbiased answers about the first people: their degrees once more
+    deviation: float = math.inf  # of these sums
 
     @property
     def people(self) -> int:
@@ -53,19 +56,27 @@ class Outlook:
         """
         values, often = np.unique(self.noisy, return_counts=True)
         values, often = values[::-1], often[::-1]
+        alone = len(self.sums) if self.sums is not None else 0  # so many have a row of their own
+        rest = often - np.bincount(np.repeat(np.arange(len(often)), often)[:alone], minlength=len(often))
+        values = np.concatenate([self.noisy[:alone], values[rest > 0]])
+        often = np.concatenate([np.ones(alone, np.int64), rest[rest > 0]])
         likely = np.zeros((len(values), len(self._grid)))
         for at, weight in zip(*HALVES, strict=True):
             owned = np.clip((self._grid + at * np.sqrt(self._grid)) / 2, 0, self._grid)
             apart = np.abs(values[:, None] - owned[None, :])
             likely += weight * np.exp(-math.log(self.noisy_count.odds) * (apart - apart.min(axis=1, keepdims=True)))
+        if self.sums is not None:
+            apart = (self.sums[:, None] - self._grid[None, :]) / self.deviation
+            likely[:alone] *= np.exp(-(apart**2 - (apart**2).min(axis=1, keepdims=True)) / 2)
         spread = np.full(len(self._grid), 1 / len(self._grid))
         for _ in range(ROUNDS):
             spread *= often / (likely @ spread) @ likely / self.people
         found, doubt = float(self._grid @ spread), self.noisy_count.deviation / math.sqrt(self.people)
         mean = max(2 * float(self.noisy.mean()) - doubt, 0.0)
         if mean < found:  # numbers below none are impossible, so that the likeliest ones are too large where most are none
-            spread *= mean / found
-            spread[0] += 1 - mean / found
+            part = max(mean / found, LEFT)
+            spread *= part
+            spread[0] += 1 - part
         joint = likely * spread
         return values, often, self._room_for_all(often, joint / joint.sum(axis=1, keepdims=True))
 
