@@ -4,19 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import LARGEST_SUM, AnyDomain, Columns, Domain, Spec
-from deniable.core.spec import part
+from deniable.core import LARGEST_SUM, Domain, Drawn
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.random_codes import best_near, favoured
-from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.channel import Channel
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
-from deniable.wrappers.seeded_law import SeededLaw, ranked
+from deniable.wrappers.seeded import SeededLaw, ranked
 
 
 @dataclass(frozen=True)
@@ -116,10 +113,5 @@ class SeededChannel(SeededLaw, Channel):
         rows = self._places[np.asarray(truth)]
         return ranked(seed, self.codes, lambda row, each: rows[row][self.candidates_of(each)["value"]])
 
-    def candidates_of(self, seed: int) -> Columns:
+    def candidates_of(self, seed: int) -> Drawn:
         return {"value": self.coins_of(seed).pick(self.mixture, self.codes)}
-
-    @classmethod
-    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
-        base = mechanism_from_spec(part(parameters, "base"))
-        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
