@@ -41,7 +41,7 @@ def cases(mechanism: dn.Mechanism) -> list[dict[str, Any]]:
         domain, law = mechanism.domain, mechanism._law
         answers = [domain.answer(int(dn.SeededCoins(b"answer %d" % seed).below(min(domain.size, 1 << 40), 1)[0]))]
         used: list[Any] = []
-        if domain.inputs is not None:
+        if not mechanism.encodes:
             codes: list[Any] = list(domain.encode(answers))
             used = [code[0].tolist() for code in codes]
         else:

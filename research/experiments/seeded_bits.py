@@ -6,6 +6,7 @@ All figures are exact: bits without public draws, and the total error over all a
 itself. For keys with values it is that of frequency and weight of a key that one person in a hundred has.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from research.experiments.command import deliver
 
 RESULT = Path(__file__).with_suffix(".md")
 ANSWERS, EPSILONS = 1000, (0.5, 1.0, 2.0, 4.0)
-FAMILIES = {
+FAMILIES: dict[str, Callable[[dn.Categories, float], PureProtocol]] = {
     "Unary": dn.Unary,
     "Unary.symmetric": dn.Unary.symmetric,
     "SubsetSelection": dn.SubsetSelection,

@@ -97,12 +97,54 @@ def _check_shares(
 
 
 @named
-def test_it_is_proved_and_read_back(base: PureProtocol) -> None:
+def test_a_seeded_base_is_proved_and_read_back(base: PureProtocol) -> None:
     mechanism = Seeded(base)
     certificate = dn.certify(mechanism)
     assert certificate.holds and certificate.loss.odds == mechanism.odds and certificate.loss.proof == "proved"
     assert mechanism_from_spec(mechanism.spec()).fingerprint == mechanism.fingerprint
     assert [field.bits for field in mechanism.layout.fields] == [32, {1.0: 6, 2.0: 8}[base.epsilon]]
+
+
+WIDE = dn.FiniteChannel(dn.Categories(range(3)), 1.5, [[4, 2, 1, 3], [1, 4, 2, 3], [2, 1, 4, 3]])
+
+
+@pytest.mark.parametrize("near", [1, 2])
+def test_the_law_of_a_seeded_channel_is_exact(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all contents of three codes of a channel with three and with four ratios."""
+    mechanism = dn.SeededChannel(WIDE, 3, near)
+    triples = list(itertools.product(range(4), repeat=3))
+    monkeypatch.setattr(dn.SeededChannel, "candidates_of", lambda self, seed: {"value": np.array(triples[seed])})
+    seeds, whole = np.arange(len(triples)), sum(mechanism.mixture)
+    places = [(mechanism.odds if place < near else Fraction(1)) for place in range(3)]
+    for value in range(3):
+        found = [Fraction(0)] * 4
+        for triple, row in zip(triples, mechanism.order(np.full(len(seeds), value), seeds).tolist(), strict=True):
+            weight = Fraction(1)
+            for y in triple:
+                weight *= Fraction(mechanism.mixture[y], whole)
+            for place, code in enumerate(row):
+                found[triple[code]] += weight * places[place] / sum(places)
+        assert tuple(found) == mechanism.channel[value] and sum(found) == 1
+
+
+def test_a_seeded_channel_with_two_ratios_is_a_seeded_protocol() -> None:
+    """Direct response as a table of weights: the same probabilities as by its supports."""
+    odds = Fraction(5)
+    rows = [[odds if x == y else 1 for y in range(4)] for x in range(4)]
+    channel = dn.SeededChannel(dn.FiniteChannel.from_rows(FOUR, 1.7, rows), 16)
+    assert channel.channel[0][0] == favoured(Fraction(1, 4), 16, channel.near, channel.odds)
+    assert len(set(channel.channel[0][1:])) == 1 and dn.certify(channel).loss.odds == channel.odds
+
+
+def test_a_seeded_channel_estimates_without_bias() -> None:
+    """2,000 people with fixed seeds: 3 standard scores, none beyond 5.5 (false alarm below 2e-7)."""
+    mechanism = dn.SeededChannel(WIDE)
+    assert mechanism_from_spec(mechanism.spec()).fingerprint == mechanism.fingerprint and dn.certify(mechanism).holds
+    answers = [0] * 1000 + [1] * 600 + [2] * 400
+    found = mechanism.estimate(mechanism.tally(mechanism.perturb(answers, dn.SeededCoins(3))))
+    assert (np.abs(found.values - [0.5, 0.3, 0.2]) / found.standard_error < 5.5).all()
+    with pytest.raises(InvalidParameter):
+        dn.SeededChannel(BASES[0])  # type: ignore[arg-type]
 
 
 def test_estimates_are_right_on_average_with_the_variance_that_is_predicted() -> None:

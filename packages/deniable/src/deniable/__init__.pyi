@@ -285,4 +285,5 @@ from deniable.wrappers.pilot import Pilot as Pilot
 from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
 from deniable.wrappers.published_utility import PublishedUtility as PublishedUtility
 from deniable.wrappers.seeded import Seeded as Seeded
+from deniable.wrappers.seeded_channel import SeededChannel as SeededChannel
 from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized

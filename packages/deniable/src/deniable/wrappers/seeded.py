@@ -1,12 +1,15 @@
-"""Any report in a few bits: the number of one of some public random reports, more often of one that supports the answer."""
+"""Reports that support answers, in a few bits: the number of one of some public blank reports."""
 
 import math
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
 from deniable.core import (
@@ -16,6 +19,7 @@ from deniable.core import (
     Domain,
     Drawn,
     Layout,
+    Mechanism,
     Number,
     PrivacyLoss,
     PureProtocol,
@@ -33,20 +37,116 @@ SEEDS, MOST_CODES = 1 << 32, 1 << 12
 EXTRA_BITS = 4  # beyond those that the odds need
 
 
+class SeededLaw(Mechanism[object, Ints]):
+    """A public seed makes `codes` reports; the one that is named is drawn by its place in an order of all of them.
+
+    The first `near` places are `odds` times as likely as the others. The law is given each code once, in some order,
+    whatever the codes hold: therefore the loss is proved.
+    """
+
+    base: Mechanism[Any, Any]
+    codes: int
+    near: int
+
+    def check_codes(self) -> None:
+        """The numbers of codes and of near ones; those that are 0 are chosen."""
+        if not is_whole(self.codes) or not is_whole(self.near):
+            raise InvalidParameter("The number of codes, and of near ones, are whole numbers. Leave them out for the best.")
+        if self.codes == 0:
+            self._fix(codes=min(MOST_CODES, 1 << math.ceil(math.log2(self.odds + 1)) + EXTRA_BITS))
+        if not 2 <= self.codes <= MOST_CODES:
+            raise InvalidParameter(f"There are 2 to {MOST_CODES:,} codes to choose from.")
+        if self.near == 0:
+            self._fix(near=self.best_near())
+        if not 1 <= self.near < self.codes:
+            raise InvalidParameter("There are 1 or more near codes, and fewer than codes in all.")
+
+    @abstractmethod
+    def best_near(self) -> int:
+        """How many near codes are best."""
+
+    @abstractmethod
+    def order(self, truth: Ints, seed: Ints) -> Ints:
+        """The numbers of all codes for each person, the best for the answer first: a permutation, whatever it is."""
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("seed", SEEDS), Number("code", self.codes)))
+
+    @property
+    def encodes(self) -> bool:
+        """Yes: the law takes an order of all codes, and never the answer."""
+        return True
+
+    @cached_property
+    def batch(self) -> int:
+        return max(1, min(super().batch, (1 << 20) // self.codes))
+
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
+        n, inside = len(truth), self.near * self.odds / (self.near * self.odds + self.codes - self.near)
+        seed = coins.public(SEEDS, n)
+        choice = coins.split(inside, self.near, self.codes - self.near, n)
+        order = encoded(truth, self.order, "order", self.codes, seed, width=self.codes, distinct=True)
+        return {"seed": seed, "code": order[:, choice]}
+
+    def coins_of(self, seed: int) -> SeededCoins:
+        """The public coins of a seed."""
+        return SeededCoins(f"{self.base.fingerprint} {seed}".encode())
+
+    def named(self, columns: Columns) -> Columns:
+        """The reports of the base that these name."""
+        found = {each.name: each.empty(len(columns["seed"])) for each in self.base.layout.fields}
+        for row, (seed, code) in enumerate(zip(columns["seed"].tolist(), columns["code"].tolist(), strict=True)):
+            for name, column in self.candidates_of(seed).items():
+                found[name][row] = column[code]
+        return found
+
+    @abstractmethod
+    def candidates_of(self, seed: int) -> Drawn:
+        """The reports of the base that a seed makes."""
+
+    def votes(self, columns: Columns) -> Ints:
+        self.layout.check(columns)
+        return self.base.votes(self.named(columns))
+
+    def guess(self) -> float:
+        """At most: as if every code were near for some value."""
+        total = self.near * self.odds + self.codes - self.near
+        return min(1.0, float(self.codes * self.odds / total) / self.domain.size)
+
+    def reading(self) -> dict[str, object]:
+        """Nothing: no program makes reports from a seed."""
+        return {}
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.odds)
+
+    @classmethod
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        base = mechanism_from_spec(part(parameters, "base"))
+        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
+
+
+def ranked(seed: Ints, codes: int, keys: Callable[[int, int], NDArray[Any]]) -> Ints:
+    """The codes of every seed by the keys that `keys(row, seed)` gives them, the smallest first, equal ones in order."""
+    found = np.empty((len(seed), codes), np.int64)
+    for row, each in enumerate(seed.tolist()):
+        found[row] = np.argsort(keys(row, each), kind="stable")
+    return found
+
+
 @dataclass(frozen=True)
-class Seeded(PureProtocol):
+class Seeded(SeededLaw, PureProtocol):
     """A public seed makes `codes` blank reports of the base; the report names one of them.
 
-    The reports that support the true value come first, in order, then the others. Of the places of that order the first
-    `near` are `odds` times as likely as the others. However the blank reports are made, the law is given each of them once,
-    in some order: therefore the loss is proved, whatever the base. A report of the base on x is a blank one, reweighted by
-    whether it supports x; so is the one that is named, only with a smaller p, which is known exactly (`random_codes`):
+    Those that support the true value come first, in order, then the others. A report of the base on x is a blank one,
+    reweighted by whether it supports x; so is the one that is named, only with a smaller p, which is known exactly:
 
         p = favoured(s, codes, near, odds)      q = s + (p - s) (q' - s) / (p' - s)
 
-    with p' and q' of the base, and s, how often its blank reports support a value. With many codes p tends to p'. Any pure
-    protocol with blank reports may be the base. Without numbers there are 16 times as many codes as odds + 1 at least, up to
-    4,096, and `near` is the one with the largest p.
+    with p' and q' of the base, and s, how often its blank reports support a value. Any pure protocol with blank reports may
+    be the base; `SeededChannel` takes any finite law. Without numbers there are 16 times as many codes as odds + 1 at least,
+    up to 4,096, and `near` is the one with the largest p.
     Feldman, Talwar 2021 (public seeds); Havasi, Peharz, Hernandez-Lobato 2019 (minimal random coding).
     """
 
@@ -64,16 +164,10 @@ class Seeded(PureProtocol):
         super().__post_init__()
         if not 0 < self.base.blank_support < self.base.p < 1:
             raise InvalidParameter("The blank reports of the base must support a value less often than reports on it do.")
-        if not is_whole(self.codes) or not is_whole(self.near):
-            raise InvalidParameter("The number of codes, and of near ones, are whole numbers. Leave them out for the best.")
-        if self.codes == 0:
-            self._fix(codes=min(MOST_CODES, 1 << math.ceil(math.log2(self.odds + 1)) + EXTRA_BITS))
-        if not 2 <= self.codes <= MOST_CODES:
-            raise InvalidParameter(f"There are 2 to {MOST_CODES:,} codes to choose from.")
-        if self.near == 0:
-            self._fix(near=best_near(self.base.blank_support, self.codes, self.odds))
-        if not 1 <= self.near < self.codes:
-            raise InvalidParameter("There are 1 or more near codes, and fewer than codes in all.")
+        self.check_codes()
+
+    def best_near(self) -> int:
+        return best_near(self.base.blank_support, self.codes, self.odds)
 
     @cached_property
     def p(self) -> Fraction:
@@ -97,67 +191,19 @@ class Seeded(PureProtocol):
         return self.p * given, self._carried(base[1], self.base.blank_support * given)
 
     @property
-    def layout(self) -> Layout:
-        return Layout((Number("seed", SEEDS), Number("code", self.codes)))
-
-    @property
-    def encodes(self) -> bool:
-        """Yes: the law takes an order of all codes, and never the answer."""
-        return True
-
-    @property
     def work(self) -> int:
         return self.codes * self.base.work
 
-    @cached_property
-    def batch(self) -> int:
-        return max(1, min(super().batch, (1 << 20) // self.codes))
-
-    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        n, inside = len(truth), self.near * self.odds / (self.near * self.odds + self.codes - self.near)
-        seed = coins.public(SEEDS, n)
-        choice = coins.split(inside, self.near, self.codes - self.near, n)
-        order = encoded(truth, self.order, "order", self.codes, seed, width=self.codes, distinct=True)
-        return {"seed": seed, "code": order[:, choice]}
-
     def order(self, truth: Ints, seed: Ints) -> Ints:
-        """The numbers of all codes for each person, first those that support the value: a permutation, whatever it is."""
-        found = np.empty((len(seed), self.codes), np.int64)
-        for row, value, each in zip(found, np.asarray(truth), seed.tolist(), strict=True):
-            row[:] = np.argsort(~self.base.supports(self.candidates_of(each), value[None])[:, 0], kind="stable")
-        return found
+        values: list[int] = np.asarray(truth).tolist()
+        return ranked(
+            seed,
+            self.codes,
+            lambda row, each: ~self.base.supports(cast(Columns, self.candidates_of(each)), np.array([values[row]]))[:, 0],
+        )
 
-    def candidates_of(self, seed: int) -> Columns:
-        """The blank reports that a seed makes."""
-        return self.base.blank(self.codes, SeededCoins(f"{self.base.fingerprint} {seed}".encode()))
-
-    def named(self, columns: Columns) -> Columns:
-        """The reports of the base that these name."""
-        found = {each.name: each.empty(len(columns["seed"])) for each in self.base.layout.fields}
-        for row, (seed, code) in enumerate(zip(columns["seed"].tolist(), columns["code"].tolist(), strict=True)):
-            for name, column in self.candidates_of(seed).items():
-                found[name][row] = column[code]
-        return found
-
-    def votes(self, columns: Columns) -> Ints:
-        self.layout.check(columns)
-        return self.base.votes(self.named(columns))
+    def candidates_of(self, seed: int) -> Drawn:
+        return self.base.blank(self.codes, self.coins_of(seed))
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         return self.base.supports(self.named(columns), cells)
-
-    def guess(self) -> float:
-        """At most: as if every code were near for some value."""
-        total = self.near * self.odds + self.codes - self.near
-        return min(1.0, float(self.codes * self.odds / total) / self.domain.size)
-
-    def reading(self) -> dict[str, object]:
-        return {}  # no program makes blank reports from a seed
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds)
-
-    @classmethod
-    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
-        base = mechanism_from_spec(part(parameters, "base"))
-        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
