@@ -1,6 +1,7 @@
 """The command line: which figures, how much effort, and a table or JSON."""
 
 import json
+import os
 
 import click
 from rich.console import Console
@@ -21,14 +22,17 @@ from benchmarks import (
     releases,
     run,
     sparse,
+    threads,
     utility,
 )
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
+from deniable.core.threads import LIMIT
 
 FIGURES = [
     *frequency.FIGURES,
+    *threads.FIGURES,
     *utility.FIGURES,
     *releases.FIGURES,
     *numbers.FIGURES,
@@ -93,6 +97,7 @@ def main(names: tuple[str, ...], as_json: bool, n: int | None, quick: bool, only
     repeats, on one thread.
     """
     figures = choose(names)
+    os.environ.setdefault(LIMIT, "1")
     if only_list:
         for figure in figures:
             click.echo(figure.name)

@@ -86,9 +86,10 @@ class Ordered(Metric):
             return super().index(values)
         numbers = finite_numbers(values)
         if isinstance(self.labels, range) and numbers.dtype.kind == "i":  # the same as below, without a search
-            if (self.labels.start, self.labels.step) == (0, 1) and len(numbers) and inside(numbers, 0, self.size - 1):
-                return numbers.astype(np.int64, copy=False)
-            found, between = np.divmod(numbers.astype(np.int64) - self.labels.start, self.labels.step)
+            given = numbers.astype(np.int64, copy=False)
+            if (self.labels.start, self.labels.step) == (0, 1) and len(given) and inside(given, 0, self.size - 1):
+                return given
+            found, between = np.divmod(given - self.labels.start, self.labels.step)
             if ((found >= 0) & (found < self.size) & (between == 0)).all():
                 return found
         above = np.minimum(np.searchsorted(points, numbers), self.size - 1)

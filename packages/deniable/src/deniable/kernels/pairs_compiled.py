@@ -75,7 +75,7 @@ def _heads_of(starts, keys, values, key, low, high, whole, found):  # type: igno
     for person in range(found.shape[0]):
         at = np.int64(-1)
         for i in range(starts[person], starts[person + 1]):
-            at = i if keys[i] == key[person] else at
+            at = np.int64(i) if keys[i] == key[person] else at
         found[person] = np.int64(whole) + 1 if at < 0 else np.int64(np.rint((values[at] - low) / (high - low) * whole))
 
 
