@@ -25,7 +25,7 @@ from tests.surveys import SPARSE, several, survey
 ASKED = survey(SPARSE)
 FILMS = ASKED.questions[0].mechanism
 FEW = dn.Compressed(dn.SparseVector(24), epsilon=2.0, alpha=1.5)  # as FILMS, and counted in less time
-SHORT = 600  # characters of laws that proofs begin with
+SHORT = 300  # characters of laws that proofs begin with
 DIRECT = dn.DirectResponse(dn.Categories(range(9)), epsilon=1.0)
 
 
