@@ -25,7 +25,7 @@ def closed_pairs(offsets: Ints, members: Ints) -> int:
 def _closed_pairs(offsets, members):  # type: ignore[no-untyped-def]
     size = offsets.shape[0] - 1
     mark = np.full(size, -1, np.int64)
-    found = 0
+    found = np.int64(0)
     for i in range(size):
         for m in range(offsets[i], offsets[i + 1]):
             mark[members[m]] = i
