@@ -181,7 +181,7 @@ def truth() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if not name.startswith(("unary", "direct")) or "frequency" not in name]
+    "name", [name for name in NAMES if not name.startswith(("unary", "wheel", "direct")) or "frequency" not in name]
 )
 def test_expected_votes_give_the_truth(name: str) -> None:
     """On the exact law of five people's sets, with values between the ends."""
@@ -204,7 +204,9 @@ def _states(mechanism: dn.KeySampling, expected: np.ndarray[Any, Any]) -> tuple[
     return (high + low) / (none + high + low), (high - low) / (none + high + low)
 
 
-@pytest.mark.parametrize("name", ["unary", "unary-published", "unary-both", "unary-loose", "direct", "direct-split"])
+@pytest.mark.parametrize(
+    "name", ["unary", "unary-published", "unary-both", "unary-loose", "wheel", "wheel-both", "direct", "direct-split"]
+)
 def test_variance_and_covariance_are_those_of_the_law(name: str) -> None:
     """The sum over five people of the exact variance of what each adds to the estimate, where owners have one value."""
     mechanism, found = laws(name)
@@ -548,8 +550,8 @@ def test_the_plan_takes_what_is_best() -> None:
         }
         assert total_error(planned, share, 0.0) <= CLOSE * min(errors.values())
     films = dn.plan(keys(1000), epsilon=2.0)
-    assert isinstance(films, dn.PCKVUnary) and "pckv-unary" in films.explain() and "1,000 keys" in films.explain()
-    assert isinstance(dn.plan(keys(1000), 2.0, max_bits=100), dn.PCKVDirect)
+    assert isinstance(films, dn.PairWheel) and "pckv-unary" in films.explain() and "1,000 keys" in films.explain()
+    assert isinstance(dn.plan(keys(1000), 2.0, max_bits=15), dn.PCKVDirect)
     assert "chosen by hand" in dn.PCKVUnary(keys(1000), 1.0).explain()
     rare = dn.plan(keys(50), 4.0)  # one key in 50: one in ten cannot have each
     assert isinstance(rare, dn.PCKVDirect) and rare.layout.bits == 7 and "0.02 of all people have" in rare.explain()
