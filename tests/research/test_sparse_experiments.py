@@ -80,7 +80,9 @@ def test_a_small_graph_goes_through_all_methods() -> None:
         assert outcome.error > 0 and outcome.bits > 0
 
 
-@pytest.mark.parametrize("name", ["graph_coverage", "triangle_survey", "graph_sizes", "graph_errors", "graph_large"])
+@pytest.mark.parametrize(
+    "name", ["graph_coverage", "triangle_survey", "triangle_rivals", "graph_sizes", "graph_errors", "graph_large"]
+)
 def test_the_page_on_graphs_shows_its_tables(name: str) -> None:
     page = (ROOT / "docs" / "graphs.md").read_text(encoding="utf-8")
     for part in committed(name).strip().split("\n\n"):
@@ -114,7 +116,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     assert {"triangles", "common neighbours"} <= {row["count"] for row in table if row["graph"] == "K(3,250)"}
     for row in table:
         covered = float(row["covered"].rstrip("%"))
-        assert covered >= 90.5
+        assert covered >= (90 if row["count"] == "10 or more" else 90.5)  # too rarely on a star, as the page says
         if row["count"] == "triangles":
             assert covered <= 99.5
             assert 93 <= float(row["expected"].rstrip("%")) <= (97 if row["epsilon"] == "1" else 98)
