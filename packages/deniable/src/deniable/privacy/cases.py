@@ -112,12 +112,20 @@ def _discloses_only_itself(problem: Problem, shown: int, from_value: int, sensit
 
 
 def _selector(problem: Problem, hidden: int) -> int | None:
-    """The node that says whether an answer is sensitive: a table of 0 and 1, which decides what is sent."""
+    """The node that says whether an answer is sensitive: a table of 0 and 1, which decides what is sent.
+
+    It depends on no draw: of a draw that the rest depends on too, a number in its place would say nothing.
+    """
+
+    def decides(node: int) -> bool:
+        is_bit = problem.types[node].low >= 0 and problem.types[node].high == 1
+        return problem.nodes[node].op == "table" and is_bit and not problem.private[node]
+
     for node in problem.upstream([*problem.view, hidden]):
         each = problem.nodes[node]
-        if each.op == "where" and problem.nodes[each.args[0]].op == "table" and problem.types[each.args[0]].high == 1:
+        if each.op == "where" and decides(each.args[0]):
             return each.args[0]
-    tables = [n for n in problem.upstream([hidden]) if problem.nodes[n].op == "table" and problem.types[n].high == 1]
+    tables = [node for node in problem.upstream([hidden]) if decides(node)]
     return tables[0] if len(tables) == 1 else None  # where nothing but the disclosure depends on it
 
 

@@ -15,7 +15,7 @@ from heapq import nlargest, nsmallest
 
 from deniable.privacy.bounds import LIMITS, Bound, Effort
 from deniable.privacy.problem import Builder, Problem, Stand
-from deniable.privacy.rows import one_cell, row_draws, same_law, scalars
+from deniable.privacy.rows import one_cell, same_law
 from deniable.privacy.shift import terms_of
 from deniable.privacy.worlds import cost, law
 
@@ -201,8 +201,7 @@ def _of_rows(sampled: Sampled, effort: Effort) -> Bound | None:
     if len(widths) != 1 or len(marks) != 1 or problem.secrets([*marks]) != [sampled.taken]:
         return None
     other, here = (one_cell(problem, rows, [], marked=marked) for marked in (False, True))
-    shared = any(problem.private[node] - row_draws(problem, rows) for node in scalars(problem, rows))
-    if other is None or here is None or shared or any(problem.private[mark] for mark in marks):
+    if other is None or here is None or any(problem.private[mark] for mark in marks):
         return None
     if max(cost(each, each.view) for each in (other, here)) > effort.limit:
         return None
