@@ -49,7 +49,7 @@ def row_law(rng: random.Random) -> tuple[dict[str, Any], frozenset[int]]:
 
 
 def exact(law: dict[str, Any], sensitive: frozenset[int]) -> Fraction | None:
-    """The largest ratio of the reports that disclose nothing; None if one rules an answer out, or a disclosure is not alone."""
+    """The largest ratio of reports that disclose nothing; None if one excludes an answer, or two disclose the same."""
     program = accepted(law)
     assert isinstance(program, Program)
     (place, _), *_ = program.codes
@@ -76,7 +76,7 @@ def _begun(rng: random.Random, size: int) -> tuple[Nodes, frozenset[int]]:
 
 
 def _disclosed(rng: random.Random, nodes: Nodes, size: int) -> dict[str, Any]:
-    """The last two results between which the answer decides, most often, and a disclosure of answers that are not sensitive."""
+    """Two results between which the answer decides, most often, and a disclosure of answers that are not sensitive."""
     last = len(nodes) - 1
     tries = [["where", [1, *rng.sample(range(2, last + 1), 2)]] for _ in range(6)] if last > 2 else []
     nodes += [each for each in tries if accepted(law_of([*nodes, each])) is not None][:1]
