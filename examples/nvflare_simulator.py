@@ -42,11 +42,11 @@ def simulate(folder: str) -> None:
         runner = ScriptRunner(__file__, "client", framework=FrameworkType.NUMPY, params_transfer_type=TransferType.DIFF)
         job.to(runner, site)
         job.to(PrivateResults(f"{folder}/{{site}}.json", **PLAN), site, **results)
-    job.simulator_run(f"{folder}/work", log_config="ERROR")
+    job.simulator_run(f"{folder}/job", log_config="ERROR")
     for site in CLIENTS:
         ledger = dn.Ledger(f"{folder}/{site}.json")
         print(f"{site} spent epsilon {ledger.spent():.6g} of {ledger.lifetime:g} in {len(ledger.entries())} reports")
-    print("the server's weights:", np.load(f"{folder}/work/server/simulate_job/models/server.npy").round(2).tolist())
+    print("the server's weights:", np.load(f"{folder}/job/server/simulate_job/models/server.npy").round(2).tolist())
 
 
 if sys.argv[1:] == ["client"]:
