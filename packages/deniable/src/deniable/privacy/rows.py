@@ -23,8 +23,7 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
     marks = {problem.nodes[n].args[1] for n in problem.upstream(problem.view) if problem.nodes[n].op in ("put", "get")}
     if len(marks) > 1 or any(problem.private[mark] for mark in marks):
         return None
-    shares_draws = any(problem.private[node] - row_draws(problem, rows) for node in scalars(problem, rows))
-    if shares_draws or (not marks and rest):
+    if not are_drawn_one_by_one(problem, rows) or (not marks and rest):
         return None
     if not marks:
         return _cells(problem, rows, effort)
@@ -68,12 +67,13 @@ def certain_bits(problem: Problem, node: int) -> tuple[int, ...] | None:
     return None if None in parts else tuple(bit for part in parts for bit in part or ())
 
 
-def row_draws(problem: Problem, rows: Sequence[int]) -> set[int]:
-    """The draws of whole rows that these rows are made of."""
-    return {draw for node in rows for draw in problem.private[node] if problem.types[draw].row}
+def are_drawn_one_by_one(problem: Problem, rows: Sequence[int]) -> bool:
+    """Whether the cells of these rows share no draw: no number that decides about all of them depends on one of its own."""
+    own = {draw for node in rows for draw in problem.private[node] if problem.types[draw].row}
+    return not any(problem.private[node] - own for node in _scalars(problem, rows))
 
 
-def scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
+def _scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
     """Numbers that decide about all cells of a row at once."""
     found = []
     for node in problem.upstream(rows):
