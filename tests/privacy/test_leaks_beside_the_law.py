@@ -58,6 +58,22 @@ class ComputingAnswers(dn.Categories):
         return [self.index(answers).view(Computing)]
 
 
+class Sly(int):
+    """A number that coins take for 2^53, whatever proofs compute with it."""
+
+    def __ne__(self, other: object) -> bool:
+        return other != 1 << 53
+
+    __hash__ = int.__hash__
+
+
+class SlyParts(Fraction):
+    """A fraction of which both parts are such numbers."""
+
+    numerator = property(lambda self: Sly(self._numerator))
+    denominator = property(lambda self: Sly(self._denominator))
+
+
 class Lying(type(dn.DirectResponse)):  # type: ignore[misc]
     """A class whose list of base classes leaves the class itself out."""
 
@@ -179,6 +195,9 @@ LEAKS: Mapping[str, Leak] = {
             randomize=lambda s, t, c: {"value": t} if isinstance(t, np.ndarray) else dn.DirectResponse.randomize(s, t, c),
         )
     ),
+    "a number of a class of its own": Leak(
+        lambda: direct(randomize=lambda s, t, c: {"value": t // 5 ^ c.toss_each(np.full(len(t), 2), Sly(4))})
+    ),
     "a law of a class of its own": Leak(
         lambda: direct(
             __post_init__=lambda s: s._fix(
@@ -246,6 +265,13 @@ def test_a_leak_beside_the_law_is_refused_or_never_runs(name: str) -> None:
     except dn.OutsideDomain:  # whatever the answer is: nothing is reported
         return
     assert first == second or min(len(first), len(second)) > 1, name
+
+
+def test_a_law_has_plain_numbers_only() -> None:
+    """Others could be one thing where a law is proved, and another where it runs."""
+    for heads in (SlyParts(1, 2), Fraction(SlyParts(1, 2))):
+        with pytest.raises(dn.InvalidLaw):
+            _ = direct(randomize=lambda s, t, c, heads=heads: {"value": c.toss(heads, len(t))}).law
 
 
 def test_copies_have_the_law_that_was_proved(monkeypatch: pytest.MonkeyPatch) -> None:
