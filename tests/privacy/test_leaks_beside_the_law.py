@@ -274,6 +274,36 @@ def test_a_law_has_plain_numbers_only() -> None:
             _ = direct(randomize=lambda s, t, c, heads=heads: {"value": c.toss(heads, len(t))}).law
 
 
+class Turning(dn.Categories):
+    """A question that gives all answers the code of the first, and later the first the code of the last."""
+
+    def encode(self, answers: Any) -> Any:
+        codes = self.index(answers)
+        return (np.where(codes == 0, self.size - 1, codes) if BOX.get("later") else codes * 0,)
+
+
+@pytest.mark.parametrize("size", [7, 3000])
+def test_answers_that_change_their_codes_are_not_followed(size: int) -> None:
+    """Where some answers may be disclosed, a sensitive one could take the code of one of these."""
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(dn.UtilityOptimized(dn.DirectResponse, Turning(range(size)), [0, 1], 1.0))
+    tells: dn.Mechanism = type("Tells", (dn.DirectResponse,), {"randomize": lambda s, t, c: {"value": t}})(Turning(range(9)), 1)
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(tells, "enumerated")
+    assert dn.certify(tells).loss.odds is None  # by the rules, which look at every code
+
+
+def test_places_that_change_their_codes_have_no_metric_certificate() -> None:
+    class Moving(dn.Points):
+        pass
+
+    points = np.random.default_rng(3).random((6, 2))
+    made = [dn.MetricRelease.laplace(domain(points), 1.0) for domain in (dn.Points, Moving)]
+    assert dn.certify(made[0]).holds
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(made[1])
+
+
 def test_copies_have_the_law_that_was_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A law that is another one in another process, or after some time, does not run there."""
     monkeypatch.setitem(BOX, "later", False)
