@@ -35,7 +35,7 @@ function mixed(profiles, chances) {
  * all its values have these; or as "empty" and "other" rows. The others are constants, or draws that everybody knows.
  */
 export function profile(view, place, from) {
-  const [shown] = place < 0 ? [] : [view[place]];
+  const shown = view[place];
   if (shown?.form.least >= from) return [NONE];
   if (shown?.op === "where" && shown.args[1].form.least >= from) {
     const [condition, , other] = shown.args;
@@ -73,7 +73,7 @@ function byEmptiness(view, place, from, ones) {
     return own && (!own[0].size || now.includes(row)) ? own : null;
   });
   const [all, shape] = aligned(cases);
-  return all && [new Map(["empty", "other"].map((kind, i) => [kind, all[i].get(kind) ?? [ZERO]])), shape];
+  return all?.[1].has("other") && [new Map(["empty", "other"].map((kind, i) => [kind, all[i].get(kind)])), shape];
 }
 
 function numberProfile(node, least, most) {

@@ -103,7 +103,8 @@ function parted(view) {
  */
 function ofRows(key, width, view) {
   const [mark, law] = unmarked(view, view) ?? [];
-  const found = mark && law && marked(view, [key], law, true); // of each key, also where it only marks a cell
+  // Of each key, also where it only marks a cell; but nothing else of the answer says which cell that is.
+  const found = mark && !mark.tainted && law && marked(view, [key], law, true);
   if (!found) return undefined;
   const cellsOf = ([text, ends]) => {
     const [own, , ...cell] = text.split("|");
@@ -119,7 +120,7 @@ function ofRows(key, width, view) {
   const many = named.length;
   const by = (end) => [...gains].sort((a, b) => (a[end] < b[end] ? -1 : 1));
   const [[least], most] = [by(0), by(1).at(-1)];
-  const corners = [0, width, many - width, many].filter((number) => number >= 0);
+  const corners = [0, width, many - width, sizeOf(key) - width, many].filter((number) => number >= 0);
   const plain = listed(Math.min(width, sizeOf(key) - many), () => [whole, whole]);
   const odds = corners.flatMap((first) =>
     corners.flatMap((second) =>

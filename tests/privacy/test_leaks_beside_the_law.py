@@ -58,6 +58,22 @@ class ComputingAnswers(dn.Categories):
         return [self.index(answers).view(Computing)]
 
 
+class Sly(int):
+    """A number that coins take for 2^53, whatever proofs compute with it."""
+
+    def __ne__(self, other: object) -> bool:
+        return other != 1 << 53
+
+    __hash__ = int.__hash__
+
+
+class SlyParts(Fraction):
+    """A fraction of which both parts are such numbers."""
+
+    numerator = property(lambda self: Sly(self._numerator))
+    denominator = property(lambda self: Sly(self._denominator))
+
+
 class Lying(type(dn.DirectResponse)):  # type: ignore[misc]
     """A class whose list of base classes leaves the class itself out."""
 
@@ -179,6 +195,9 @@ LEAKS: Mapping[str, Leak] = {
             randomize=lambda s, t, c: {"value": t} if isinstance(t, np.ndarray) else dn.DirectResponse.randomize(s, t, c),
         )
     ),
+    "a number of a class of its own": Leak(
+        lambda: direct(randomize=lambda s, t, c: {"value": t // 5 ^ c.toss_each(np.full(len(t), 2), Sly(4))})
+    ),
     "a law of a class of its own": Leak(
         lambda: direct(
             __post_init__=lambda s: s._fix(
@@ -246,6 +265,43 @@ def test_a_leak_beside_the_law_is_refused_or_never_runs(name: str) -> None:
     except dn.OutsideDomain:  # whatever the answer is: nothing is reported
         return
     assert first == second or min(len(first), len(second)) > 1, name
+
+
+def test_a_law_has_plain_numbers_only() -> None:
+    """Others could be one thing where a law is proved, and another where it runs."""
+    for heads in (SlyParts(1, 2), Fraction(SlyParts(1, 2))):
+        with pytest.raises(dn.InvalidLaw):
+            _ = direct(randomize=lambda s, t, c, heads=heads: {"value": c.toss(heads, len(t))}).law
+
+
+class Turning(dn.Categories):
+    """A question that gives all answers the code of the first, and later the first the code of the last."""
+
+    def encode(self, answers: Any) -> Any:
+        codes = self.index(answers)
+        return (np.where(codes == 0, self.size - 1, codes) if BOX.get("later") else codes * 0,)
+
+
+@pytest.mark.parametrize("size", [7, 3000])
+def test_answers_that_change_their_codes_are_not_followed(size: int) -> None:
+    """Where some answers may be disclosed, a sensitive one could take the code of one of these."""
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(dn.UtilityOptimized(dn.DirectResponse, Turning(range(size)), [0, 1], 1.0))
+    tells: dn.Mechanism = type("Tells", (dn.DirectResponse,), {"randomize": lambda s, t, c: {"value": t}})(Turning(range(9)), 1)
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(tells, "enumerated")
+    assert dn.certify(tells).loss.odds is None  # by the rules, which look at every code
+
+
+def test_places_that_change_their_codes_have_no_metric_certificate() -> None:
+    class Moving(dn.Points):
+        pass
+
+    points = np.random.default_rng(3).random((6, 2))
+    made = [dn.MetricRelease.laplace(domain(points), 1.0) for domain in (dn.Points, Moving)]
+    assert dn.certify(made[0]).holds
+    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+        dn.certify(made[1])
 
 
 def test_copies_have_the_law_that_was_proved(monkeypatch: pytest.MonkeyPatch) -> None:

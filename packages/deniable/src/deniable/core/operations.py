@@ -63,14 +63,15 @@ def _within(node: Node, low: int, high: int, width: int | None = None) -> Type:
 
 def _whole(node: Node, place: int, low: int, high: int = LARGEST) -> int:
     value = node.params[place] if place < len(node.params) else None
-    _check(isinstance(value, int) and not isinstance(value, bool), node, f"needs a whole number as parameter {place + 1}")
+    _check(type(value) is int, node, f"needs a whole number as parameter {place + 1}")  # one that is nothing else besides
     _check(low <= cast(int, value) <= high, node, f"needs parameter {place + 1} to be from {low} to {high}")
     return cast(int, value)
 
 
 def _odds(node: Node, place: int) -> Fraction:
     value = node.params[place] if place < len(node.params) else None
-    _check(isinstance(value, Fraction) and 0 <= value <= 1, node, "needs a probability, an exact fraction from 0 to 1")
+    exact = type(value) is Fraction and {type(value.numerator), type(value.denominator)} == {int}
+    _check(exact and 0 <= cast(Fraction, value) <= 1, node, "needs a probability, an exact fraction from 0 to 1")
     return cast(Fraction, value)
 
 

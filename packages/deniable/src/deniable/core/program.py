@@ -48,7 +48,7 @@ class Program:
         """The type of every node; refuses operations that are not defined for what they are applied to."""
         found: list[Type] = []
         for place, node in enumerate(self.nodes):
-            if any(isinstance(arg, bool) or not isinstance(arg, int) or not 0 <= arg < place for arg in node.args):
+            if any(type(arg) is not int or not 0 <= arg < place for arg in node.args):
                 raise InvalidLaw(f"Operation {place} ({node.op!s:.20}) must refer to earlier operations only.")
             found.append(type_of(node, [found[arg] for arg in node.args]))
         return tuple(found)

@@ -14,11 +14,11 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from deniable.core import Node, Program
+from deniable.core import Node, Program, Type
 from deniable.errors import InvalidLaw
 from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
-from deniable.privacy.rows import exchanged, one_cell
+from deniable.privacy.rows import are_drawn_one_by_one, exchanged, one_cell
 from deniable.privacy.shift import Noise, added, is_alone, moved, terms_of
 from deniable.privacy.steps import GivenUp, counted
 from deniable.privacy.worlds import cost, law
@@ -56,7 +56,8 @@ def _open_bound(
     if secret is None or not _discloses_only_itself(problem, shown, from_value, sensitive):
         return None
     assumed = {hidden: Stand(constant=1), **_complements(problem, hidden)}
-    view = [node for node in problem.view if node != shown or from_value > 1]  # a field that is 0 says nothing
+    silent = from_value == 1 and problem.types[shown].low == 0  # a field that is 0 says nothing
+    view = [node for node in problem.view if node != shown or not silent]
     profiles = []
     for value in (0, 1):
         case, now = Builder(), dict[int, int]()
@@ -117,15 +118,14 @@ def _selector(problem: Problem, hidden: int) -> int | None:
     It depends on no draw: of a draw that the rest depends on too, a number in its place would say nothing.
     """
 
-    def decides(node: int) -> bool:
-        is_bit = problem.types[node].low >= 0 and problem.types[node].high == 1
-        return problem.nodes[node].op == "table" and is_bit and not problem.private[node]
+    def is_either(node: int) -> bool:
+        return problem.nodes[node].op == "table" and problem.types[node] == Type(0, 1) and not problem.private[node]
 
     for node in problem.upstream([*problem.view, hidden]):
         each = problem.nodes[node]
-        if each.op == "where" and decides(each.args[0]):
+        if each.op == "where" and is_either(each.args[0]):
             return each.args[0]
-    tables = [node for node in problem.upstream([hidden]) if decides(node)]
+    tables = [node for node in problem.upstream([hidden]) if is_either(node)]
     return tables[0] if len(tables) == 1 else None  # where nothing but the disclosure depends on it
 
 
@@ -303,14 +303,13 @@ def _cell_profile(problem: Problem, node: int, event: int) -> Profile | None:
     other = one_cell(problem, [node], [], marked=False)
     if other is None or other.secrets(other.view) or other.knowns(other.view) or len(marks) > 1:
         return None
+    beside = set(problem.upstream([event], until=empties))  # what the event depends on otherwise than by the whole row
+    if not are_drawn_one_by_one(problem, [node]) or beside & problem.private[node]:
+        return None
     if cost(other, other.view) > LIMITS[-1]:
         return None
     keys, chances = law(other, other.view, [])
     elsewhere = {key[0]: chance for key, chance in zip(keys, chances, strict=True)}
-    within = set(problem.upstream(empties))
-    apart = {draw for draw in problem.private[event] if draw not in within}
-    if apart & problem.private[node]:
-        return None
     found: dict[object, tuple[Fraction, Fraction]] = {}
     for kind in ("empty", "other"):
         stands = {}

@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, law, outcomes
 from deniable.privacy.proofs import Method, is_ours, prover, proves
-from deniable.privacy.prove import law_that_runs, prove
+from deniable.privacy.prove import check_own_answers, law_that_runs, prove
 from deniable.privacy.ratio import worst_ratio
 
 
@@ -54,6 +54,7 @@ def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     if not mechanism.traced:
         _check_ours(mechanism)
     law_that_runs(mechanism)
+    check_own_answers(mechanism)
     size = mechanism.domain.size
     total = outcomes(mechanism, 0) * size
     if total > limit:

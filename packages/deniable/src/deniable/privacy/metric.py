@@ -17,7 +17,7 @@ from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.privacy.certify import by_rules, enumerated
 from deniable.privacy.law import LIMIT, law, outcomes
 from deniable.privacy.proofs import proves
-from deniable.privacy.prove import law_that_runs
+from deniable.privacy.prove import check_own_answers, law_that_runs
 
 CLEAR = 1e-12  # floats decide which pairs keep the promise where they are further than this share from its limit
 STEPS = 8  # distances at which a certificate lists the loss
@@ -134,6 +134,7 @@ class MetricCertificate(Certificate):
 
 
 def _certified(mechanism: MetricRelease, limit: int, base: Certificate) -> MetricCertificate:
+    check_own_answers(mechanism)
     given = {each.name: getattr(base, each.name) for each in fields(Certificate)}
     return MetricCertificate(**given, metric=metric_loss(mechanism, mechanism.rate, limit))
 

@@ -16,7 +16,7 @@ from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import law, outcomes
 from deniable.privacy.proofs import proves
-from deniable.privacy.prove import check_own_code, law_that_runs
+from deniable.privacy.prove import check_own_answers, check_own_code, law_that_runs
 from deniable.privacy.ratio import worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 
@@ -28,6 +28,7 @@ DISCLOSE = ("secret", "protected", "disclosed", "disclosed_index", "disclosed_sh
 def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     """By the rule of cases; by following every outcome where that does not reach, or gives more than is declared."""
     check_own_code(mechanism, DISCLOSE)
+    check_own_answers(mechanism)
     program, secret = law_that_runs(mechanism), np.flatnonzero(mechanism.secret).tolist()
     found = open_bound(program, *mechanism.layout.opens, frozenset(secret))
     declared = mechanism.loss().odds
@@ -58,6 +59,7 @@ def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
     """Every answer and every combination of coins."""
     law_that_runs(mechanism)
     check_own_code(mechanism, DISCLOSE)
+    check_own_answers(mechanism)
     total, every = _total(mechanism, limit), range(mechanism.domain.size)
     if total > limit:
         return refused(mechanism, limit)

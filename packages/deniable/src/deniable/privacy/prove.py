@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core import Flags, Mechanism, PackedBits, Program
+from deniable.core import Domain, Flags, Mechanism, PackedBits, Program
 from deniable.core.law import Law
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
@@ -74,6 +74,28 @@ def check_own_code(mechanism: Mechanism, names: Sequence[str]) -> None:
                 f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
                 f"`{name}` as it is and write the law in `randomize`."
             )
+
+
+def check_own_answers(mechanism: Mechanism) -> None:
+    """Refuse answers that become codes by code from elsewhere, for a proof that follows what this code does now."""
+    if not has_own_answers(mechanism):
+        raise NotCertifiable(
+            "A class of its own says which code of the law an answer has, and may say something else later. This proof needs "
+            "answers of a class of deniable; certify(mechanism) without `proof` covers every code, where all answers are "
+            "protected alike."
+        )
+
+
+def has_own_answers(mechanism: Mechanism) -> bool:
+    """Whether answers become codes by code of this package alone, which does the same each time."""
+    return _is_own(mechanism.domain) and (not mechanism.encodes or is_ours(type(mechanism)))
+
+
+def _is_own(domain: object) -> bool:
+    """Whether a domain is of a class of this package, and so are those that it is made of."""
+    values = [value for own in vars(domain).values() for value in (own if isinstance(own, tuple | list) else (own,))]
+    inner = [value for value in values if isinstance(value, Domain)]
+    return is_ours(type(domain)) and not any(map(callable, values)) and all(map(_is_own, inner))
 
 
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:

@@ -23,8 +23,10 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
     marks = {problem.nodes[n].args[1] for n in problem.upstream(problem.view) if problem.nodes[n].op in ("put", "get")}
     if len(marks) > 1 or any(problem.private[mark] for mark in marks):
         return None
+    if not are_drawn_one_by_one(problem, rows) or (not marks and rest):
+        return None
     if not marks:
-        return None if rest else _cells(problem, rows, effort)
+        return _cells(problem, rows, effort)
     other = one_cell(problem, rows, [], marked=False)
     if other is None or other.knowns(other.view) or cost(other, other.view) > effort.limit:
         return None
@@ -65,15 +67,20 @@ def certain_bits(problem: Problem, node: int) -> tuple[int, ...] | None:
     return None if None in parts else tuple(bit for part in parts for bit in part or ())
 
 
-def _share_a_draw(problem: Problem, rows: Sequence[int]) -> bool:
-    """Whether a number that is drawn apart from all cells decides about a whole row at once."""
+def are_drawn_one_by_one(problem: Problem, rows: Sequence[int]) -> bool:
+    """Whether the cells of these rows share no draw: no number that decides about all of them depends on one of its own."""
+    own = {draw for node in rows for draw in problem.private[node] if problem.types[draw].row}
+    return not any(problem.private[node] - own for node in _scalars(problem, rows))
+
+
+def _scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
+    """Numbers that decide about all cells of a row at once."""
+    found = []
     for node in problem.upstream(rows):
         each = problem.nodes[node]
         if problem.types[node].row and each.op in ("where", "turn", "and"):
-            scalars = [arg for arg in each.args if not problem.types[arg].row]
-            if any(not problem.types[draw].row for arg in scalars for draw in problem.private[arg]):
-                return True
-    return False
+            found += [arg for arg in each.args if not problem.types[arg].row]
+    return found
 
 
 def same_law(other: Problem, secrets: Sequence[int]) -> dict[tuple[int, ...], Fraction] | None:
@@ -121,11 +128,8 @@ def one_cell(
 ) -> Problem | None:
     """The problem of one cell of each row: the marked one, together with `rest`, or any other; some have a `fixed` bit.
 
-    None where cells are not drawn one by one. A bit of a vector is replaced by any bit, so nothing else may depend on a
-    draw that the vector is made of.
+    A bit of a vector is replaced by any bit, so nothing else may depend on a draw that the vector is made of.
     """
-    if _share_a_draw(problem, rows):
-        return None
     build, at = Builder(), dict[int, int]()
     vectors = [node for node in problem.upstream([*rows, *rest]) if problem.nodes[node].op == "cells"]
     drawn = {draw for node in vectors for draw in problem.private[node]}

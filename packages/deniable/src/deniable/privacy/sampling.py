@@ -15,7 +15,7 @@ from heapq import nlargest, nsmallest
 
 from deniable.privacy.bounds import LIMITS, Bound, Effort
 from deniable.privacy.problem import Builder, Problem, Stand
-from deniable.privacy.rows import one_cell, same_law
+from deniable.privacy.rows import are_drawn_one_by_one, one_cell, same_law
 from deniable.privacy.shift import terms_of
 from deniable.privacy.worlds import cost, law
 
@@ -200,21 +200,20 @@ def _of_rows(sampled: Sampled, effort: Effort) -> Bound | None:
     widths = {problem.types[row].width for row in rows}
     if len(widths) != 1 or len(marks) != 1 or problem.secrets([*marks]) != [sampled.taken]:
         return None
-    other, here = (one_cell(problem, rows, [], marked=marked) for marked in (False, True))
-    if other is None or here is None or any(problem.private[mark] for mark in marks):
+    other, here = one_cell(problem, rows, [], marked=False), one_cell(problem, rows, [sampled.taken], marked=True)
+    if other is None or here is None or not are_drawn_one_by_one(problem, rows) or any(problem.private[m] for m in marks):
         return None
     if max(cost(each, each.view) for each in (other, here)) > effort.limit:
         return None
     elsewhere = same_law(other, other.secrets(other.view))
-    codes = here.secrets(here.view)
-    numbers = [code for code in codes if here.values.get(code) == problem.values[sampled.taken]]
-    if elsewhere is None or len(numbers) != 1:
+    if elsewhere is None:
         return None
     gains: dict[int, dict[tuple[int, ...], list[Fraction]]] = {}
-    others = [code for code in codes if code != numbers[0]]
-    keys, chances = law(here, here.view, [numbers[0], *others])
+    *cells, taken = here.view
+    others = [code for code in here.secrets(here.view) if code != taken]
+    keys, chances = law(here, cells, [taken, *others])
     for key, chance in zip(keys, chances, strict=True):
-        cell = key[len(codes) :]
+        cell = key[1 + len(others) :]
         if cell not in elsewhere:
             return Bound(None, ("sampling",))
         gains.setdefault(key[0], {}).setdefault(cell, []).append(chance / elsewhere[cell])
