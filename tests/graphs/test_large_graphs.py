@@ -14,8 +14,8 @@ from deniable.graphs.ownership import Circle
 from deniable.graphs.response import CompressedLists
 from deniable.kernels import blocks
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
-from research.experiments.graph_coverage import power_law
 from research.experiments.graph_large import large_power_law
+from research.experiments.graph_shapes import power_law
 
 
 def listed(graph: Graph, rank: Ints, hubs: int, seed: int = 1) -> Listed:
