@@ -55,7 +55,7 @@ CASES = (
     Case("facebook_combined", lambda data: edges(data, FACEBOOK), (200, 200), real=True),
     Case("soc_slashdot0902", lambda data: edges(data, SLASHDOT), (20, 20), real=True),
     Case("contacts, Gowalla, held out", lambda data: contacts(data, GOWALLA), (20, 20), real=True),
-    Case("contacts, Foursquare, held out", lambda data: contacts(data, FOURSQUARE), (200, 200), real=True),
+    Case("contacts, Foursquare, held out", lambda data: contacts(data, FOURSQUARE), (20, 20), real=True),
     Case("power law 2.1, held out", lambda _: power_law(8000, 30.0, 2.1, 5), (20, 20)),
     Case("communities of 100, held out", lambda _: communities(4000, 100, 0.3, 0.002, 6), (20, 20)),
     Case("small world, 8,000, held out", lambda _: small_world(8000, 15, 0.2, 7), (20, 20)),

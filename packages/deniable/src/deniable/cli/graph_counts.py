@@ -62,8 +62,7 @@ def shown(
             row = {"name": name, "estimate": each.value, "low": low, "high": high, "clear": each.clear, "exact": exact[name]}
             rows.append(row)
         about = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon}
-        promise = {"spent": float(certificate.spent), "proof": certificate.proof, "holds": certificate.holds}
-        click.echo(json.dumps({**about, "counts": rows, "certificate": promise}))
+        click.echo(json.dumps({**about, "counts": rows, "certificate": certificate.record()}))
         return
     click.echo(f"graph        {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
     for name, each in found.items():
