@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import NormalDist, fmean
+from statistics import NormalDist, fmean, median
 from tempfile import TemporaryDirectory
 
 import click
@@ -147,7 +147,7 @@ def line(name: str, truth: int, setting: Setting, found: Sequence[Single]) -> st
     expected = fmean(each.coverage for each in found)
     true, stated = rms([each.true for each in found]), rms([each.stated for each in found])
     errors = f"{error:,.0f} | {low:,.0f} to {high:,.0f} | {true:,.0f} | {stated:,.0f} | {covered:.1%} | {expected:.1%}"
-    costs = f"{fmean(each.bits for each in found) / 1000:,.0f} | {fmean(each.seconds for each in found):.1f}"
+    costs = f"{fmean(each.bits for each in found) / 1000:,.0f} | {median(each.seconds for each in found):.1f}"
     return f"| {name} | {truth:,} | {setting[0]:g} | {setting[1]:g} | {count} | {errors} | {costs} |"
 
 
