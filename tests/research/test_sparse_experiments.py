@@ -146,7 +146,7 @@ def test_stated_errors_are_near_the_true_ones() -> None:
         assert number(found[name, 1.0]["true error"]) <= one and number(found[name, 2.0]["true error"]) <= two
     assert number(found["soc_slashdot0902", 1.0]["true error"]) <= 120_000
     assert number(found["wiki_vote", 1.0]["kbit"]) <= 150
-    for (name, epsilon), row in found.items():
+    for (_, epsilon), row in found.items():
         if epsilon == 1.0:
             assert 93 <= float(row["covered"].rstrip("%")) <= 97
 
