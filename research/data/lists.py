@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from research.data.folder import Data, random_for
 RATINGS = ("ratings/ml_latest_small_2018.csv.gz", "ratings/ml_latest_small_2016.csv.gz")
 SPECTRUM, VISITS = "genomics/rare_spectrum_890060.csv.gz", "telemetry/msweb_visits.csv.gz"
 SLASHDOT, WIKI = "graphs/soc_slashdot0902.csv.gz", "graphs/wiki_vote.csv.gz"
+FACEBOOK = "graphs/facebook_combined.csv.gz"
+GOWALLA, FOURSQUARE = "locations/gowalla_nyc_checkins.csv.gz", "locations/foursquare_nyc_checkins.csv.gz"
+CHECK_INS = {GOWALLA: ("venue", "time"), FOURSQUARE: ("poi", "minute")}  # the columns of places and times
 MOVIES, SITES, PEOPLE = 87_585, 890_060, 107_614  # coordinates of the three kinds of vectors, as the paper states them
 TWICE = {"522", "533", "624"}  # users of the second file of ratings who are in the first one too
 
@@ -102,6 +106,19 @@ def edges(data: Data, name: str) -> Graph:
     data.read(name)
     assert data.folder is not None
     return read_edges(data.folder / name)[0]
+
+
+def contacts(data: Data, name: str) -> Graph:
+    """Who met whom: people who checked in at the same place on the same day, as a file of check-ins has them."""
+    place, when = CHECK_INS[name]
+    people, places, times = data.table(name, ["user", place, when])
+    days = [time[:10] if when == "time" else str(int(time) // 1440) for time in times]
+    names, numbers = np.unique(people, return_inverse=True)
+    met: dict[tuple[str, str], set[int]] = {}
+    for person, there, day in zip(numbers.tolist(), places, days, strict=True):
+        met.setdefault((there, day), set()).add(person)
+    pairs = {pair for some in met.values() for pair in combinations(sorted(some), 2)}
+    return Graph.of(np.array(sorted(pairs)), len(names))
 
 
 @dataclass(frozen=True, eq=False)

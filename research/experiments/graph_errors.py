@@ -20,8 +20,8 @@ from deniable.graphs import Graph
 from research.data.folder import Data
 from research.data.lists import SLASHDOT, edges
 from research.experiments.command import data_option, deliver, quick_option
-from research.experiments.graph_coverage import graphs, power_law
 from research.experiments.graph_runs import SETTINGS, one_run
+from research.experiments.graph_shapes import graphs, power_law
 
 RESULT = Path(__file__).with_suffix(".md")
 RUNS, LARGE = 5, 3_000  # runs, of larger graphs one

@@ -21,7 +21,7 @@ from deniable.graphs.outlook import Outlook
 from deniable.graphs.plan import DEGREES, planned
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from research.experiments.command import deliver, quick_option
-from research.experiments.graph_coverage import communities
+from research.experiments.graph_shapes import communities
 
 RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, GROUPS, EPSILONS = (1_000, 10_000, 100_000, 1_000_000), (20, 100), (1.0, 2.0, 4.0)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
@@ -105,19 +106,41 @@ def grouped_round(graph: Graph, split: Split, saving: float, coins: Coins, order
     high = np.repeat(np.arange(size), np.diff(starts))
     by_low = np.argsort(low, kind="stable")
     ends, above = np.searchsorted(low[by_low], np.arange(size + 1)), high[by_low]
-    counts, local = np.zeros(size), np.zeros(size)
-    for vertex in np.flatnonzero(graph.degrees).tolist():
-        mine = graph.below(vertex)
-        # of v and each of mine the upper one has answered: all take off its b, and those of yes add its a
-        joined, weight = np.zeros(vertex), np.zeros(vertex)
-        joined[mine], weight[mine] = 1.0, b[mine]
-        change = np.cumsum(weight) - weight.sum() - (np.cumsum(joined) - joined) * b[:vertex]
-        upper = np.concatenate([above[ends[each] : ends[each + 1]] for each in mine])
-        lower = np.concatenate([rows[each] for each in mine])
-        upper, owner = upper[upper < vertex], np.repeat(mine, np.diff(starts)[mine])
-        change += np.bincount(np.concatenate([upper, lower]), np.concatenate([a[upper], a[owner]]), minlength=vertex)
-        counts[vertex], local[vertex] = change[mine].sum() / 2, np.abs(change).max()
+    below = np.concatenate([graph.below(vertex) for vertex in range(size)])
+    offsets = np.concatenate([[0], np.cumsum(graph.degrees)])
+    counts, local = _changes(offsets, below, starts, low, ends, above, a, b)
     return GroupedRound(counts, local, float(np.maximum(a - b, b).max()), response.bits(size, forwarded))
+
+
+@njit(cache=True)
+def _changes(offsets, below, starts, low, ends, above, a, b):  # type: ignore[no-untyped-def]
+    """The count of each vertex, and how much a neighbour more or less may change it at most.
+
+    Of v and each of its neighbours the upper one has answered: all take off its b, and those of yes add its a.
+    """
+    size = offsets.shape[0] - 1
+    counts, local, change = np.zeros(size), np.zeros(size), np.empty(size)
+    for vertex in range(size):
+        mine = below[offsets[vertex] : offsets[vertex + 1]]
+        if mine.shape[0] == 0:
+            continue
+        rest, passed, place = b[mine].sum(), 0, 0  # b of the neighbours after u, and how many come before it
+        for u in range(vertex):
+            here = place < mine.shape[0] and mine[place] == u
+            if here:
+                rest -= b[u]
+                place += 1
+            change[u] = -rest - passed * b[u]
+            passed += here
+        for each in mine:
+            for i in range(ends[each], ends[each + 1]):
+                if above[i] < vertex:
+                    change[above[i]] += a[above[i]]
+            for i in range(starts[each], starts[each + 1]):
+                change[low[i]] += a[each]
+        counts[vertex] = change[mine].sum() / 2
+        local[vertex] = np.abs(change[:vertex]).max()
+    return counts, local
 
 
 def _answers(graph: Graph, response: Grouped, prime: int, forwarded: float, coins: Coins) -> list[Ints]:

@@ -24,7 +24,7 @@ from deniable.aggregate.processes import TRIES
 from deniable.aggregate.spark import Spark
 from deniable.graphs import estimate_clustering, estimate_triangles
 from deniable.mechanisms.registry import OURS
-from research.experiments.graph_coverage import power_law
+from research.experiments.graph_shapes import power_law
 from tests import ROOT
 from tests.aggregate.test_joint import DOMAINS
 from tests.aggregate.test_joint import MECHANISMS as RELATED

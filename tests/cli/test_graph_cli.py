@@ -64,8 +64,10 @@ def test_triangles(edges: Path, options: tuple[str, ...]) -> None:
     assert 0 <= record["low"] <= record["estimate"] <= record["high"] <= 40 * 39 * 38 / 6
     shown = done("triangles", str(edges), "--epsilon", "8", "--seed", "1", *options)
     says = f"{record['estimate']:,.0f} triangles, between" if record["clear"] else "too noisy to say how many triangles"
-    assert f"triangles  {says}" in shown and f"the file has {exact:,}" in shown
-    assert f"download   {record['bits']:,} bits" in shown
+    assert f"triangles    {says}" in shown and f"the file has {exact:,}" in shown
+    assert f"download     {record['bits']:,} bits" in shown
+    assert record["certificate"]["holds"] and record["certificate"]["spent"] <= 8
+    assert "certificate  triangles: at most" in shown and "Whether you know any one person" in shown
 
 
 def test_no_triangle_in_a_graph_of_two_people(tmp_path: Path) -> None:
@@ -87,7 +89,8 @@ def test_common_neighbours(edges: Path) -> None:
     assert record["exact"] == len(both)
     assert abs(record["raw"] - record["exact"]) < 6 * record["standard_error"]
     assert 0 <= record["low"] <= record["estimate"] <= record["high"] <= 38
-    assert "from 40 possible neighbours" in done(*arguments)
+    assert record["certificate"] == {"spent": 8.0, "proof": "theorem", "holds": True}
+    assert "from 40 possible neighbours" in done(*arguments) and "common: at most 8 of epsilon 8" in done(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`deniable graph edges`, `stars`, `degrees`, ...: what they print, from every kind of file, and how they refuse."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.files.edges import read_edges
+from deniable.files.links import read_links
 from deniable.graphs.imported import imported_graph
 from tests.cli.test_cli import refusal
 from tests.cli.test_graph_cli import done
@@ -178,3 +180,54 @@ def test_files_are_read_some_rows_at_a_time(files: list[str], monkeypatch: pytes
     assert numbers[1] == sorted(str(number + 5) for number in range(60))
     place = np.array([numbers[1].index(str(number + 5)) for number in range(60)])
     assert same(read_edges("matrix.npz")[0].renumbered(place), numbers[0])
+
+
+@pytest.mark.needs("pyarrow")
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_links_and_groups_are_read_some_rows_at_a_time(
+    suffix: str, edges: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results are the same however many rows are read at a time, and rows are numbered through."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [(f"u{i // 5}", f"i{(i // 5 + i % 5 * 2) % 11}", str(i % 5 + 1)) for i in range(200)]
+    columns = dict(zip(("user", "item", "weight"), zip(*rows, strict=True), strict=True))
+    (tmp_path / "links.csv").write_text("user,item,weight\n" + "\n".join(map(",".join, rows)))
+    pq.write_table(pa.table(columns), tmp_path / "links.parquet")
+    people = [line.split(",") for line in (tmp_path / "groups.csv").read_text().split()[1:]]
+    pq.write_table(pa.table(dict(zip("ab", zip(*people, strict=True), strict=True))), tmp_path / "groups.parquet")
+    orders = [
+        ("bipartite", f"links.{suffix}"),
+        ("cycles", "--bipartite", f"links.{suffix}"),
+        ("homophily", str(edges), "--groups", f"groups.{suffix}"),
+    ]
+    whole = [done(*order, "--epsilon", "4", "--seed", "1", "--json") for order in orders]
+    monkeypatch.setattr("deniable.files.tables.ROWS", 7)
+    assert [done(*order, "--epsilon", "4", "--seed", "1", "--json") for order in orders] == whole
+    shares = list[float]()
+    found = read_links(tmp_path / f"links.{suffix}", progress=shares.append)
+    assert [found.people[user] for user in found.users] == list(columns["user"])
+    assert [found.labels[item] for item in found.items] == list(columns["item"])
+    assert len(shares) == 29 and shares == sorted(shares) and shares[-1] == 1
+    (tmp_path / "short.csv").write_text("user,item,weight\n" + "u,i,1\n" * 20 + "u,,1\n")
+    with pytest.raises(dn.InvalidParameter, match="Row 21 of"):
+        read_links(tmp_path / "short.csv")
+    (tmp_path / "short.csv").write_text("user,item,weight\n" + "u,i,1\n" * 20 + "u,i,many\n")
+    with pytest.raises(dn.OutsideDomain, match="Row 21 of"):
+        read_links(tmp_path / "short.csv")
+
+
+def test_names_of_a_long_file_are_not_kept_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """50,000 rows of long names, a thousand at a time: 24 bytes a row stay, where two such texts would take 400."""
+    name = "somebody-with-a-rather-long-name-that-takes-more-than-a-hundred-bytes-as-a-text-" * 2
+    (tmp_path / "links.csv").write_text("user,item,weight\n" + f"{name}1,{name}2,1\n" * 50_000)
+    monkeypatch.setattr("deniable.files.tables.ROWS", 1000)
+    tracemalloc.start()
+    try:
+        found = read_links(tmp_path / "links.csv")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found.users) == 50_000
+    assert most < 50_000 * 200

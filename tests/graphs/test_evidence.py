@@ -12,8 +12,8 @@ from deniable.graphs.null_model import NullModel
 from deniable.graphs.outlook import Counting
 from deniable.graphs.plan import Tier
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
-from research.experiments.graph_coverage import camps, complete, two_sides
 from research.experiments.graph_runs import FirstRound, shared_squares
+from research.experiments.graph_shapes import camps, complete, two_sides
 from tests.graphs.test_graphs import FIVE, PAIRS
 
 

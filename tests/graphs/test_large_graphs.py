@@ -13,9 +13,10 @@ from deniable.graphs.listed import Listed, answered
 from deniable.graphs.ownership import Circle
 from deniable.graphs.response import CompressedLists
 from deniable.kernels import blocks
+from deniable.kernels.lists import DrawnLists
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
-from research.experiments.graph_coverage import power_law
 from research.experiments.graph_large import large_power_law
+from research.experiments.graph_shapes import power_law
 
 
 def listed(graph: Graph, rank: Ints, hubs: int, seed: int = 1) -> Listed:
@@ -85,7 +86,7 @@ def test_compiled_blocks_are_the_plain_ones() -> None:
         labels = random.integers(1, 1 << 40, int(chunks.sum())).astype(np.uint64)
         keys, slot = random.integers(0, 1 << 62, kept).astype(np.uint64), random.permutation(70).astype(np.int64)
         rows = np.flatnonzero(random.random(kept) < 0.8)
-        given = rows, position, 20, slot, people, size, chunks, base, labels, keys, 1_900_000_000
+        given = rows, position, 20, slot, DrawnLists(people, size, chunks, base, labels, keys, 1_900_000_000)
         words = [np.zeros((len(rows), 2), np.uint64) for _ in range(2)]
         plain_fill = blocks.fill_block.__wrapped__  # type: ignore[attr-defined]
         plain_fill(words[0], *given)
@@ -116,9 +117,7 @@ def test_compiled_lists_are_the_plain_ones() -> None:
     for size, hubs in ((150, 0), (151, 40)):
         graph, rank = power_law(size, 14.0, 2.5, 1), np.random.default_rng(3).permutation(size)
         found, ordered = listed(graph, rank, hubs), graph.renumbered(rank)
-        code = found.code
-        by = found.person, size, code.sizes, code.chunks, code.base, found.labels.astype(np.uint64), code.keys
-        given = ordered.offsets, ordered.lower, hubs, found.plain, *by, found.other.threshold
+        given = ordered.offsets, ordered.lower, hubs, found.plain, found.person, found._drawn
         assert np.array_equal(plain_ones(*given), lists_compiled.pair_ones(*given)) and plain_ones(*given)[:, 1].any()
         pairs = ordered.offsets, ordered.lower
         wedges = sum(int(graph.are_edges(j, k).sum()) for _, j, k in graph.wedges())

@@ -26,7 +26,7 @@ from deniable.graphs.smooth_noise import SmoothNoise
 from deniable.graphs.triangle_survey import noisy_counts, ranks
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
-from research.experiments.graph_coverage import communities, complete, power_law, road, small_world, two_sides
+from research.experiments.graph_shapes import communities, complete, power_law, road, small_world, two_sides
 from tests.graphs.test_graphs import FIVE, PAIRS, matrix, random_graph
 from tests.mechanisms.test_sparse_law import is_likely
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from research.experiments import compressed, triangles
+from research.experiments import compressed, triangle_rivals, triangles
 from tests import ROOT
 from tests.research.test_experiments import cells, committed, rows
 
@@ -96,27 +96,44 @@ def named_cells(name: str) -> list[dict[str, str]]:
     return [dict(zip(cells(head), cells(line), strict=True)) for line in lines]
 
 
+def test_three_rounds_beat_improved_rivals_at_no_more_bits() -> None:
+    table = named_cells("triangle_rivals")
+    for graph in triangle_rivals.GRAPHS:
+        ours, *rivals = [row for row in table if row["graph"].startswith(graph)]
+        assert ours["method"].startswith("three rounds")
+        published = [row for row in rivals if row["method"].startswith(("ARROne", "GroupRR"))]
+        assert len(published) == 4
+        for rival in published:
+            assert number(rival["kbit"]) >= number(ours["kbit"])
+            assert number(rival["error"]) > 2 * number(ours["error"])
+
+
 def test_triangles_are_useful_at_epsilon_one_and_two() -> None:
-    """As they were measured."""
-    found = {(row["graph"], float(row["epsilon"])): row for row in named_cells("triangle_survey")}
-    for name, most in (("wiki_vote", 40_000), ("facebook_combined", 50_000)):
-        for each in ("error measured", "error stated"):
-            assert number(found[name, 1.0][each]) <= most
-        assert number(found[name, 2.0]["error measured"]) <= most / 3
+    """As they were measured, at least 20 times each; at epsilon 2 within a quarter of what is aimed at for epsilon 1."""
+    table = named_cells("triangle_survey")
+    found = {(row["graph"], float(row["epsilon"])): row for row in table}
+    for name, most in (("wiki_vote", 40_000), ("facebook_combined", 50_000), ("soc_slashdot0902", 120_000)):
+        for epsilon, limit in ((1.0, most), (2.0, most / 4)):
+            for each in ("error measured", "true error", "error stated"):
+                assert number(found[name, epsilon][each]) <= limit
     assert float(found["wiki_vote", 1.0]["kbit"]) <= 150
+    assert all(int(row["runs"]) >= 20 for row in table)
+    held_out = {row["graph"] for row in table if row["graph"].endswith("held out")}
+    assert len(held_out) == 5 and len([name for name in held_out if name.startswith("contacts")]) == 2
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
-    """As they were measured, 200 runs each: no row of triangles is off by more than three standard errors of 1.5 points.
+    """As they were measured: no row is below 95 % by more than three standard errors of 1.5 points, those of 200 runs.
 
-    How many are expected to hold, given the true variance of each run, is within 2 points of 95 % at epsilon 1;
-    on the star at epsilon 2 it is 97.2 %.
+    How many intervals of triangles are expected to hold, given the true variance of each run, is within 2 points of 95 % at
+    epsilon 1; on the star at epsilon 2 it is 97.2 %.
     """
     table = named_cells("graph_coverage")
-    assert {"triangles", "common neighbours"} <= {row["count"] for row in table if row["graph"] == "K(3,250)"}
+    assert {"triangles", "common neighbours"} <= {row["count"] for row in table if row["graph"] == "wiki_vote"}
     for row in table:
+        assert number(row["runs"]) >= 200
         covered = float(row["covered"].rstrip("%"))
-        assert covered >= (90 if row["count"] == "10 or more" else 90.5)  # too rarely on a star, as the page says
+        assert covered >= (93 if row["count"] == "10 or more" else 90.5)
         if row["count"] == "triangles":
             assert covered <= 99.5
             assert 93 <= float(row["expected"].rstrip("%")) <= (97 if row["epsilon"] == "1" else 98)
@@ -129,8 +146,8 @@ def test_stated_errors_are_near_the_true_ones() -> None:
         assert number(found[name, 1.0]["true error"]) <= one and number(found[name, 2.0]["true error"]) <= two
     assert number(found["soc_slashdot0902", 1.0]["true error"]) <= 120_000
     assert number(found["wiki_vote", 1.0]["kbit"]) <= 150
-    for (name, epsilon), row in found.items():
-        if epsilon == 1.0 and not name.startswith("K("):
+    for (_, epsilon), row in found.items():
+        if epsilon == 1.0:
             assert 93 <= float(row["covered"].rstrip("%")) <= 97
 
 

@@ -9,11 +9,12 @@ import click
 import numpy as np
 
 from deniable.cli import options
+from deniable.cli.graph_files import links_in
 from deniable.cli.targets import draw
 from deniable.core import confidence_each
 from deniable.domains import KeyValue, Pairs
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.files.links import Links, read_links
+from deniable.files.links import Links
 from deniable.files.tables import column_names
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def bipartite(
     """
     confidence_each(confidence, 1)
     column = weight if weight is not None else ("weight" if "weight" in column_names(table) else None)
-    links = read_links(table, user, item, column)
+    links = links_in(table, user, item, column)
     coins = options.coins_of(seed)
     question = _question(links, items_file, low, high, at_most)
     pairs, left_out = _pairs(links, question.domain)
@@ -113,7 +114,7 @@ def _question(
 ) -> GraphInput:
     taken: list[str] = []
     if items_file is None:
-        items = sorted(set(links.items))
+        items = list(links.labels)
         taken.append("the items")
     else:
         items = options.lines(items_file)
@@ -127,24 +128,23 @@ def _question(
         taken += ["the range of weights"] if low is None or high is None else []
     most = at_most
     if most is None:
-        listed = np.isin(links.items, items)
-        _, sizes = np.unique(np.asarray(links.users)[listed], return_counts=True)
-        most = min(int(sizes.max()), len(items)) if len(sizes) else 1
+        sizes = np.bincount(links.users[np.isin(links.labels, items)[links.items]], minlength=1)
+        most = min(max(int(sizes.max()), 1), len(items))
         taken.append("how many links count")
     return GraphInput(KeyValue(items, first, last, most, cut=True), taken)
 
 
 def _pairs(links: Links, domain: KeyValue) -> tuple[Pairs, int]:
     """Everybody's links to the items that are asked about, and how many others there were."""
-    people, person = np.unique(np.asarray(links.users), return_inverse=True)
     places = {label: place for place, label in enumerate(domain.labels)}
-    keys = np.array([places.get(item, -1) for item in links.items], np.int64)
+    keys = np.array([places.get(label, -1) for label in links.labels], np.int64)[links.items]
     listed = keys >= 0
     if not listed.any():
         raise EmptyBatch("No link in this table leads to an item that is asked about. Check --items.")
     weights = np.ones(len(keys)) if links.weights is None else links.weights
-    order = np.argsort(person[listed], kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(person[listed], minlength=len(people)))])
+    person = links.users[listed]
+    order = np.argsort(person, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(person, minlength=len(links.people)))])
     return Pairs(starts, keys[listed][order], weights[listed][order]), int((~listed).sum())
 
 

@@ -9,10 +9,9 @@ from typing import Any, Protocol, TypeVar
 import click
 import numpy as np
 
+from deniable.arrays import Ints
 from deniable.cli import options
-from deniable.cli.graph_files import graph_in
-from deniable.errors import InvalidParameter
-from deniable.files.tables import column_names, read_columns
+from deniable.cli.graph_files import first_two, graph_in, groups_in, links_in
 from deniable.graphs.certificates import certify_count
 from deniable.graphs.graph import Graph
 
@@ -63,8 +62,7 @@ def shown(
             row = {"name": name, "estimate": each.value, "low": low, "high": high, "clear": each.clear, "exact": exact[name]}
             rows.append(row)
         about = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon}
-        promise = {"spent": float(certificate.spent), "proof": certificate.proof, "holds": certificate.holds}
-        click.echo(json.dumps({**about, "counts": rows, "certificate": promise}))
+        click.echo(json.dumps({**about, "counts": rows, "certificate": certificate.record()}))
         return
     click.echo(f"graph        {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
     for name, each in found.items():
@@ -183,23 +181,10 @@ def homophily(edges: Path, epsilon: float, seed: int | None, as_json: bool, grou
     from deniable.graphs.degree_counts import estimate_homophily
 
     graph, names = graph_in(edges)
-    group = _groups(groups, names)
+    group = groups_in(groups, names)
     found = estimate_homophily(graph, group, epsilon, options.coins_of(seed))
     exact = float((group[graph.owners] == group[graph.lower]).mean()) if graph.edges else 0.0
     shown("homophily", graph, epsilon, {"homophily": found}, {"homophily": exact}, as_json)
-
-
-def _groups(path: Path, names: list[str]) -> Any:
-    """The group of each of these people, as numbers."""
-    columns = column_names(path)[:2]
-    if len(columns) < 2:
-        raise InvalidParameter(f"The file {path} needs two columns: a name and a group.")
-    people, groups = read_columns(path, columns)
-    known = dict(zip(map(str, people), map(str, groups), strict=True))
-    missing = sum(name not in known for name in names)
-    if missing:
-        raise InvalidParameter(f"{missing:,} people of the graph have no group in {path}. Add a row for each of them.")
-    return np.unique([known[name] for name in names], return_inverse=True)[1]
 
 
 @click.command(short_help="Estimate the number of cycles of four.")
@@ -234,14 +219,12 @@ def cycles(edges: Path, epsilon: float, seed: int | None, as_json: bool, biparti
     shown("cycles", graph, epsilon, {"cycles": found}, {"cycles": exact}, as_json, most)
 
 
-def _links(path: Path) -> tuple[Any, int, int]:
+def _links(path: Path) -> tuple[Ints, int, int]:
     """Pairs of people and items, numbered, and how many there are of each."""
-    columns = column_names(path)[:2]
-    if len(columns) < 2:
-        raise InvalidParameter(f"The file {path} needs two columns: a person and an item.")
-    sides = [np.unique([str(each) for each in side], return_inverse=True) for side in read_columns(path, columns)]
-    pairs = np.unique(np.stack([side[1] for side in sides], axis=1), axis=0)
-    return pairs, len(sides[0][0]), len(sides[1][0])
+    person, item = first_two(path, "a person and an item")
+    links = links_in(path, person, item, None)
+    pairs = np.unique(np.stack([links.users, links.items], axis=1), axis=0)
+    return pairs, len(links.people), len(links.labels)
 
 
 @click.command(short_help="Estimate how many people are in the k-core.")

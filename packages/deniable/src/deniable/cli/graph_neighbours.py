@@ -42,11 +42,13 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
     ends = names.index(first), names.index(second)
     found = common_neighbours(graph, *ends, epsilon, alpha, coins=options.coins_of(seed))
     exact = len(np.intersect1d(graph.neighbours(ends[0]), graph.neighbours(ends[1])))
+    certificate = certify_count("common", epsilon)
     if as_json:
         record = {"epsilon": epsilon, "estimate": found.value, "standard_error": found.standard_error, "exact": exact}
         shown = {"raw": found.raw, "low": found.low, "high": found.high, "clear": found.clear}
-        click.echo(json.dumps({**record, **shown, "bits": found.bits}))
+        click.echo(json.dumps({**record, **shown, "bits": found.bits, "certificate": certificate.record()}))
         return
     click.echo(f"common neighbours  {found}; the file has {exact:,}")
     click.echo(f"message            {found.bits:,} bits, from {graph.vertices:,} possible neighbours")
-    click.echo(f"promise            {certify_count('common', epsilon).statement(graph.vertices)}")
+    click.echo(f"certificate        {certificate}")
+    click.echo(f"promise            {certificate.statement(graph.vertices)}")

@@ -82,12 +82,14 @@ def triangles(
     if as_json:
         record = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon, "estimate": found.value}
         ends = {"standard_error": found.standard_error, "low": found.low, "high": found.high, "clear": found.clear}
-        click.echo(json.dumps({**record, "raw": found.raw, **ends, "exact": exact, "bits": bits}))
+        rest = {"exact": exact, "bits": bits, "certificate": certificate.record()}
+        click.echo(json.dumps({**record, "raw": found.raw, **ends, **rest}))
         return
-    click.echo(f"graph      {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
-    click.echo(f"triangles  {found}; the file has {exact:,}")
-    click.echo(f"download   {bits:,} bits, the same for everybody")
-    click.echo(f"promise    {certificate.statement(graph.vertices)}")
+    click.echo(f"graph        {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
+    click.echo(f"triangles    {found}; the file has {exact:,}")
+    click.echo(f"download     {bits:,} bits, the same for everybody")
+    click.echo(f"certificate  {certificate}")
+    click.echo(f"promise      {certificate.statement(graph.vertices)}")
 
 
 def _cut(graph: Graph, epsilon: float, alpha: float, plain: bool, coins: Coins | None) -> tuple[HonestCount, int]:

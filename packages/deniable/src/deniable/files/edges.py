@@ -1,9 +1,6 @@
 """Edges of a graph in two columns of a CSV or Parquet file, some rows at a time; no message here repeats a name."""
 
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from itertools import chain, count, islice
+from itertools import chain, islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -15,13 +12,10 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.files.tables import column_names, csv_rows, existing, parquet_table
+from deniable.files.names import Names, in_order
+from deniable.files.tables import ROWS, Progress, column_names, csv_rows, existing, parquet_table
 from deniable.graphs.graph import Graph
 from deniable.graphs.imported import imported_graph
-
-ROWS = 1 << 16  # read at a time
-
-Progress = Callable[[float], None]
 
 
 def read_edges(path: str | PathLike[str], progress: Progress | None = None) -> tuple[Graph, list[str]]:
@@ -39,44 +33,25 @@ def read_edges(path: str | PathLike[str], progress: Progress | None = None) -> t
         return _matrix_edges(source)
     if source.suffix == ".graphml":
         return _graphml_edges(source, tell)
-    found = _Named()
+    ends = Names()
     with csv_rows(source) as (rows, share):
         next(rows, None)
         while some := list(islice(rows, ROWS)):
             try:
-                found.add(chain.from_iterable(map(itemgetter(0, 1), filter(None, some))))
+                ends.add(chain.from_iterable(map(itemgetter(0, 1), filter(None, some))))
             except IndexError:
                 raise InvalidParameter(
-                    f"Row {len(found.ends) // 2 + 1} of {source} has no second column. An edge is two names."
+                    f"Row {len(ends) // 2 + 1} of {source} has no second column. An edge is two names."
                 ) from None
             tell(share())
-    if not found.ends:
+    if not ends:
         raise EmptyBatch(f"The file {source} has no edges. It needs a header line, then two names per line.")
-    return found.graph()
+    return _joined(*ends.in_order())
 
 
-class _Named:
-    """Edges between names, as numbers: each name has the next number when it comes up first."""
-
-    def __init__(self) -> None:
-        self.ends = array("q")
-        self._number: defaultdict[str, int] = defaultdict(count().__next__)
-
-    def add(self, names: Iterable[str]) -> None:
-        """The two ends of an edge, those of the next, and so on."""
-        self.ends.extend(map(self._number.__getitem__, names))
-
-    def graph(self) -> tuple[Graph, list[str]]:
-        """The graph, numbered in the order of the names, and the names."""
-        return _sorted_by_name(list(self._number), np.frombuffer(self.ends, np.int64).reshape(-1, 2))
-
-
-def _sorted_by_name(names: list[str], ends: Ints) -> tuple[Graph, list[str]]:
-    """The graph of these edges, renumbered such that its vertices are in the order of their names."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.empty(len(names), np.int64)
-    place[order] = np.arange(len(names))
-    return Graph.of(place[ends], len(names)), [names[number] for number in order]
+def _joined(names: list[str], ends: Ints) -> tuple[Graph, list[str]]:
+    """The graph whose edges have these ends, two and two, and the names of its vertices."""
+    return Graph.of(ends.reshape(-1, 2), len(names)), names
 
 
 def _matrix_edges(source: Path) -> tuple[Graph, list[str]]:
@@ -121,7 +96,7 @@ def _parquet_edges(source: Path, tell: Progress) -> tuple[Graph, list[str]]:
     columns = column_names(source)[:2]
     if len(columns) < 2:
         raise InvalidParameter(f"The file {source} has no second column. An edge is two names.")
-    found, numbers, done = _Named(), list[Ints](), 0
+    texts, numbers, done = Names(), list[Ints](), 0
     with parquet_table(source, columns) as file:
         whole = max(file.metadata.num_rows, 1)
         whole_numbers = all(_counts(file.schema_arrow.field(name).type) for name in columns)
@@ -132,18 +107,18 @@ def _parquet_edges(source: Path, tell: Progress) -> tuple[Graph, list[str]]:
             if whole_numbers:
                 numbers.append(np.stack([side.to_numpy() for side in sides], axis=1).astype(np.int64))
             else:
-                found.add(map(str, chain.from_iterable(zip(*(side.to_pylist() for side in sides), strict=True))))
+                texts.add(map(str, chain.from_iterable(zip(*(side.to_pylist() for side in sides), strict=True))))
             done += len(batch)
             tell(done / whole)
     if not done:
         raise EmptyBatch(f"The file {source} has no rows.")
     if not whole_numbers:
-        return found.graph()
+        return _joined(*texts.in_order())
     ends = np.concatenate(numbers)
     numbers.clear()
     known = np.sort(ends, axis=None)
     known = known[np.concatenate([[True], known[1:] != known[:-1]])]
-    return _sorted_by_name([str(number) for number in known.tolist()], np.searchsorted(known, ends))
+    return _joined(*in_order([str(number) for number in known.tolist()], np.searchsorted(known, ends)))
 
 
 def _counts(kind: Any) -> bool:

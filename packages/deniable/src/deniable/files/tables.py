@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from deniable.files.arrow import open_parquet, pyarrow_package
 from deniable.files.compression import compression, damage, decompressed, plain_name
 
 LISTED = 20  # columns that a message names
+ROWS = 1 << 16  # read at a time
+
+Progress = Callable[[float], None]  # is called with the share that is done
 
 
 def existing(path: str | PathLike[str]) -> Path:
@@ -144,18 +148,39 @@ def column_names(path: str | PathLike[str]) -> list[str]:
 
 def read_columns(path: str | PathLike[str], names: Sequence[str]) -> list[list[Any]]:
     """Whole columns of a CSV file as texts, or of a Parquet file as what they hold."""
-    source = existing(path)
     columns: list[list[Any]] = [[] for _ in names]
-    if source.suffix == ".parquet":
-        with parquet_table(source, names) as file:
-            table = file.read(columns=list(names))
-            columns = [table.column(name).to_pylist() for name in names]
-    else:
-        with csv_rows(source) as (rows, _):
-            places, body = below_header(source, rows, names)
-            for cells in body:
-                for column, place in zip(columns, places, strict=True):
-                    column.append(cells[place])
-    if not columns[0]:
-        raise EmptyBatch(f"The file {source} has no rows.")
+    for some in column_batches(path, names):
+        for column, part in zip(columns, some, strict=True):
+            column.extend(part)
     return columns
+
+
+def column_batches(
+    path: str | PathLike[str], names: Sequence[str], progress: Progress | None = None
+) -> Iterator[Sequence[Sequence[Any]]]:
+    """The same, some rows at a time; `progress` is called with the share of the file that has been read."""
+    source, tell = existing(path), progress or (lambda _: None)
+    batches = _parquet_batches if source.suffix == ".parquet" else _csv_batches
+    found = False
+    for columns, share in batches(source, names):
+        found = True
+        yield columns
+        tell(share)
+    if not found:
+        raise EmptyBatch(f"The file {source} has no rows.")
+
+
+def _parquet_batches(source: Path, names: Sequence[str]) -> Iterator[tuple[Sequence[Sequence[Any]], float]]:
+    with parquet_table(source, names) as file:
+        done, whole = 0, max(file.metadata.num_rows, 1)
+        for batch in file.iter_batches(ROWS, columns=list(dict.fromkeys(names))):
+            done += len(batch)
+            if len(batch):
+                yield [batch.column(name).to_pylist() for name in names], done / whole
+
+
+def _csv_batches(source: Path, names: Sequence[str]) -> Iterator[tuple[Sequence[Sequence[Any]], float]]:
+    with csv_rows(source) as (rows, share):
+        places, body = below_header(source, rows, names)
+        while some := list(islice(body, ROWS)):
+            yield [[cells[place] for cells in some] for place in places], share()

@@ -60,6 +60,10 @@ class GraphCertificate:
             "as large."
         )
 
+    def record(self) -> dict[str, object]:
+        """What one edge spends, how that is known, and whether it is within epsilon, as plain data."""
+        return {"spent": float(self.spent), "proof": self.proof, "holds": self.holds}
+
     def __str__(self) -> str:
         part = math.ceil(1e6 * float(self.spent)) / 1e6
         return f"{self.count}: at most {part:.6g} of epsilon {self.epsilon:g} for one edge ({self.proof})"

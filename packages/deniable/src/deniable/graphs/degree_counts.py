@@ -23,6 +23,7 @@ from deniable.graphs.graph import Graph
 from deniable.graphs.honest import CONFIDENCE, HonestCount
 from deniable.graphs.ownership import Circle
 from deniable.graphs.running import Run, in_turn
+from deniable.graphs.threshold_count import ThresholdCount
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
@@ -64,11 +65,9 @@ class DegreeReports:
         people = len(self.noisy)
         return self.total(lambda d: _choose(d, ends), people * math.comb(people - 1, ends), f"{ends}-stars")
 
-    def at_least(self, degree: int) -> HonestCount:
+    def at_least(self, degree: int) -> ThresholdCount:
         """How many people have at least so many neighbours."""
-        return self.total(
-            lambda d: np.where(d >= degree, 1.0, 0.0), len(self.noisy), f"people with {degree} or more neighbours"
-        )
+        return ThresholdCount.of(self.noisy, degree, self.noise)
 
 
 def degree_reports(graph: Graph, epsilon: float, coins: Coins | None = None) -> DegreeReports:
@@ -94,7 +93,7 @@ def estimate_stars(graph: Graph, ends: int, epsilon: float, coins: Coins | None 
 
 def estimate_degrees(
     graph: Graph, epsilon: float, at_least: ArrayLike = (1, 2, 5, 10, 20, 50), coins: Coins | None = None
-) -> Mapping[int, HonestCount]:
+) -> Mapping[int, ThresholdCount]:
     """Simulate the distribution of degrees: how many people have at least so many neighbours, for each of these numbers."""
     wanted = np.asarray(at_least)
     if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or (wanted < 1).any():

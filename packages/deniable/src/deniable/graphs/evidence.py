@@ -97,13 +97,19 @@ def shared_seen(y: Floats, foreseen: Floats) -> tuple[Floats, Floats]:
     place of a and b, the sum of z has mean c, and the sum of z^2 - z has the variance of that as its mean.
     """
     found, variance = np.zeros(max(len(y) - 1, 0)), np.zeros(max(len(y) - 1, 0))
-    for lower in range(1, len(y)):
-        above, own = y[:lower, lower + 1 :], y[lower, lower + 1 :]
-        shared = above @ own
-        doubt = above**2 @ own**2 - shared
+    products, squares = _over_people_below(y), _over_people_below(y**2)
+    for lower in range(1, min(len(y), y.shape[1] - 1)):  # nobody is below the last one
+        shared = products[lower, :lower]
+        doubt = squares[lower, :lower] - shared
         found[lower - 1] = float((shared**2 - doubt).sum())
         variance[lower - 1] = TOGETHER * float(2 * (doubt**2).sum() + 4 * np.abs(doubt).mean() * foreseen[lower])
     return found, variance
+
+
+def _over_people_below(y: Floats) -> Floats:
+    """For each two of the first people the sum of the products of their numbers, over everybody below the one of the row."""
+    first = y[:, : len(y)]
+    return np.asarray(y @ y.T - np.tril(first) @ first.T)
 
 
 def noise_found(counts: Floats, tier: Tier, counting: Counting) -> float:

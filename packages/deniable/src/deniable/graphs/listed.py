@@ -18,7 +18,7 @@ from deniable.graphs.ownership import Circle
 from deniable.graphs.response import CompressedLists
 from deniable.graphs.running import Progress, Run, coins_for, in_turn, seeds
 from deniable.kernels.blocks import fill_block
-from deniable.kernels.lists import pair_ones
+from deniable.kernels.lists import DrawnLists, pair_ones
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 PEOPLE = 1 << 14  # who encode their lists in one job
@@ -60,23 +60,21 @@ class Listed:
         return Download(packed.view(np.uint64), self.hubs, self.between, self.other, self.bits)
 
     @cached_property
-    def _words(self) -> Words:
-        return self.labels.astype(np.uint64) if len(self.labels) else np.zeros(1, np.uint64)
+    def _drawn(self) -> DrawnLists:
+        labels = self.labels.astype(np.uint64) if len(self.labels) else np.zeros(1, np.uint64)
+        code, threshold = self.code, self.other.threshold
+        return DrawnLists(code.circle.people, code.sizes, code.chunks, code.base, labels, code.keys, threshold)
 
     def ones(self, offsets: Ints, above: Ints) -> Ints:
         """How many ones were answered about pairs of each of some lists of places: between hubs, and of other pairs."""
-        code = self.code
-        by = self.person, code.circle.people, code.sizes, code.chunks, code.base, self._words, code.keys
-        return pair_ones(offsets, above, self.hubs, self.plain, *by, self.other.threshold)
+        return pair_ones(offsets, above, self.hubs, self.plain, self.person, self._drawn)
 
     def block(self, position: Ints, rows: Ints, low: int, slot: Ints) -> Words:
         """The answers about the people position[low], position[low + 1], ..., in a row of bits for each position[rows]."""
-        code, places = self.code, self.rank[position]
+        places = self.rank[position]
         out = np.zeros((len(rows), (len(slot) + 63) // 64), np.uint64)
         if len(self.labels):
-            own = code.sizes[position], code.chunks[position], code.base[position]
-            keys, people = code.keys[position], code.circle.people
-            fill_block(out, rows, position, low, slot, people, *own, self._words, keys, self.other.threshold)
+            fill_block(out, rows, position, low, slot, self._drawn.of(position))
         among = np.flatnonzero(places[rows] < self.hubs)
         at = places[rows][among]
         for column, bit in zip(places[low : low + len(slot)].tolist(), slot.tolist(), strict=True):

@@ -1,32 +1,21 @@
 """Answers about pairs of people in a circle, a block of columns at a time, and sums of them for everybody's neighbours.
 
-People stand at ascending `position` in a circle of so many `people`; each answers for the next `size` of them, in `chunks`
-labels of shared draws. Row i, bit slot[c] says what was answered about the pair of person rows[i] and person low + c.
+People stand at ascending `position` in a circle, and `drawn` has what they answered, in the order of their positions. Row i,
+bit slot[c] says what was answered about the pair of person rows[i] and person low + c.
 """
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints, Words
 from deniable.kernels.draws import draw_bits
+from deniable.kernels.lists import DrawnLists
 from deniable.kernels.plain import column_sums, compiled_in
 
 
 @compiled_in("blocks_compiled", lambda out, *_: out.size * 64)
-def fill_block(
-    out: Words,
-    rows: Ints,
-    position: Ints,
-    low: int,
-    slot: Ints,
-    people: int,
-    size: Ints,
-    chunks: Ints,
-    base: Ints,
-    labels: Words,
-    keys: Words,
-    threshold: int,
-) -> None:
+def fill_block(out: Words, rows: Ints, position: Ints, low: int, slot: Ints, drawn: DrawnLists) -> None:
     """Write the answers about persons low, low + 1, ..., one for each slot; rows begin as zeros."""
+    people, size, chunks, base, labels, keys, threshold = drawn
     row = np.arange(len(rows))
     for number, bit in enumerate(slot.tolist()):
         column = low + number
@@ -37,8 +26,8 @@ def fill_block(
         said = row[(rows != column) & (chunks[owner] > 0)]
         who, where = owner[said], place[said]
         chunk = where * chunks[who] // size[who]
-        drawn = draw_bits(where.astype(np.uint64), chunk.astype(np.uint64), labels[base[who] + chunk], keys[who], threshold)
-        out[said, bit >> 6] |= drawn.astype(np.uint64) << np.uint64(bit & 63)
+        bits = draw_bits(where.astype(np.uint64), chunk.astype(np.uint64), labels[base[who] + chunk], keys[who], threshold)
+        out[said, bit >> 6] |= bits.astype(np.uint64) << np.uint64(bit & 63)
 
 
 @compiled_in("blocks_compiled", lambda words, offsets, members, *_: members.size * words.shape[1] * 8)

@@ -6,24 +6,13 @@ from numba import njit
 from deniable.arrays import Floats, Ints, Words
 from deniable.kernels.compiled import _column_sums
 from deniable.kernels.draws_compiled import LANE, ONE, draw_part
+from deniable.kernels.lists import DrawnLists
 
 TILE = 1 << 10  # rows
 
 
-def fill_block(
-    out: Words,
-    rows: Ints,
-    position: Ints,
-    low: int,
-    slot: Ints,
-    people: int,
-    size: Ints,
-    chunks: Ints,
-    base: Ints,
-    labels: Words,
-    keys: Words,
-    threshold: int,
-) -> None:
+def fill_block(out: Words, rows: Ints, position: Ints, low: int, slot: Ints, drawn: DrawnLists) -> None:
+    people, size, chunks, base, labels, keys, threshold = drawn
     if low < 0 or low + len(slot) > len(position) or len(out) != len(rows):
         raise IndexError("A column is outside the block.")
     if len(rows) and (int(rows.min()) < 0 or int(rows.max()) >= len(position)):

@@ -4,6 +4,7 @@ List i is members[offsets[i]:offsets[i + 1]], in ascending order.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,26 @@ from deniable.kernels.draws import draw_bits
 from deniable.kernels.plain import compiled_in
 
 PAIRS = 1 << 20  # listed at a time
+
+
+class DrawnLists(NamedTuple):
+    """What people in a circle of so many answered, as labels of shared draws.
+
+    Person i answers for the next size[i] of the circle, in chunks[i] labels from base[i] on, under a key of their own.
+    """
+
+    people: int
+    size: Ints
+    chunks: Ints
+    base: Ints
+    labels: Words
+    keys: Words
+    threshold: int
+
+    def of(self, position: Ints) -> "DrawnLists":
+        """Those of the people at these positions."""
+        own = self.size[position], self.chunks[position], self.base[position]
+        return DrawnLists(self.people, *own, self.labels, self.keys[position], self.threshold)
 
 
 def pairs_within(offsets: Ints, members: Ints, most: int = PAIRS) -> Iterator[tuple[Ints, Ints, Ints]]:
@@ -44,25 +65,13 @@ def closed_pairs(offsets: Ints, members: Ints) -> int:
 
 
 @compiled_in("lists_compiled", lambda offsets, members, *_: members.size * 64)
-def pair_ones(
-    offsets: Ints,
-    members: Ints,
-    hubs: int,
-    plain: Bytes,
-    position: Ints,
-    people: int,
-    size: Ints,
-    chunks: Ints,
-    base: Ints,
-    labels: Words,
-    keys: Words,
-    threshold: int,
-) -> Ints:
+def pair_ones(offsets: Ints, members: Ints, hubs: int, plain: Bytes, position: Ints, drawn: DrawnLists) -> Ints:
     """For each list how many pairs of its members were answered with one: pairs of hubs, and others.
 
     Members below `hubs` are hubs, about whose pairs the rows of bits in `plain` say what was answered. Member m stands at
-    position[m] in a circle of so many `people`, of whom each answers for the next `size`, in `chunks` labels from `base` on.
+    position[m] in the circle.
     """
+    people, size, chunks, base, labels, keys, threshold = drawn
     ones = np.zeros((len(offsets) - 1, 2), np.int64)
     for number, low, high in pairs_within(offsets, members):
         inside = high < hubs
@@ -76,8 +85,8 @@ def pair_ones(
         there = chunks[owner] > 0
         owner, place, number = owner[there], place[there], number[~inside][there]
         chunk = place * chunks[owner] // size[owner]
-        drawn = draw_bits(
+        said = draw_bits(
             place.astype(np.uint64), chunk.astype(np.uint64), labels[base[owner] + chunk], keys[owner], threshold
         )
-        ones[:, 1] += np.bincount(number[drawn > 0], minlength=len(ones))
+        ones[:, 1] += np.bincount(number[said > 0], minlength=len(ones))
     return ones

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit
 
-from deniable.arrays import Bytes, Ints, Words
+from deniable.arrays import Bytes, Ints
 from deniable.kernels.draws_compiled import _draw_bits
+from deniable.kernels.lists import DrawnLists
 
 SOME = 1 << 12  # pairs whose answers are drawn side by side
 
@@ -36,21 +37,9 @@ def _closed_pairs(offsets, members):  # type: ignore[no-untyped-def]
     return found
 
 
-def pair_ones(
-    offsets: Ints,
-    members: Ints,
-    hubs: int,
-    plain: Bytes,
-    position: Ints,
-    people: int,
-    size: Ints,
-    chunks: Ints,
-    base: Ints,
-    labels: Words,
-    keys: Words,
-    threshold: int,
-) -> Ints:
+def pair_ones(offsets: Ints, members: Ints, hubs: int, plain: Bytes, position: Ints, drawn: DrawnLists) -> Ints:
     _checked(offsets, members, len(position))
+    people, size, chunks, base, labels, keys, threshold = drawn
     if len(position) and (int(position.min()) < 0 or int(position.max()) >= min(len(size), len(chunks), len(keys))):
         raise IndexError("A position is outside the circle.")
     if len(chunks) and int((base[: len(chunks)] + chunks).max()) > len(labels) and int(chunks.max()) > 0:
