@@ -11,7 +11,8 @@ from deniable.core import Node, Program, encoded
 from deniable.core.bits import PackedBits
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.vectors.feature_vector import best_sampling
-from deniable.mechanisms.vectors.unit_codes import directions, order_means
+from deniable.kernels.directions import directions
+from deniable.mechanisms.vectors.unit_codes import order_means
 from deniable.planning.vectors import people_needed, plan_vectors, vector_options
 from research import mean_formulas as formulas
 from tests.every import EveryCoin
