@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes
+from deniable.arrays import Bytes, Words
 from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
 from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
@@ -60,8 +60,9 @@ class FusedRun:
         self._bits = np.empty((max(1, steps.bits), (size + 7) // 8), np.uint8)
         self._words = np.empty(4 * size * max(1, steps.words) + 16, np.uint8)  # the cipher asks for room for a block more
         self._constants = {place: node.params[0] for place, node in enumerate(program.nodes) if node.op == "const"}
-        words = self._words[:-16].view(np.uint32).reshape(-1, size)
-        self._passes = {id(each): _Memory(each, words, self._bits) for each in steps.actions if isinstance(each, Pass)}
+        self._longs = np.empty(8 * size * max(1, steps.longs) + 16, np.uint8)
+        words, longs = self._words[:-16].view(np.uint32).reshape(-1, size), self._longs[:-16].view(np.uint64).reshape(-1, size)
+        self._passes = {id(each): _Memory(each, words, longs, self._bits) for each in steps.actions if isinstance(each, Pass)}
         nodes = [(each.place, program.nodes[each.place]) for each in steps.actions if isinstance(each, Other)]
         self._others: Mapping[int, Run] = {
             place: operation(node, [program.types[arg] for arg in node.args], False)
@@ -103,6 +104,9 @@ class FusedRun:
         if draw.heads is not None:
             packed = coins.toss_packed(draw.heads, 1, size).bytes[0]
             self._bits[draw.bits, : len(packed)] = packed
+        if draw.long is not None:
+            start = 8 * draw.long * self.size
+            coins.draw_into(self._longs[start : start + 8 * size + 15], 8 * size)
         for row, bound in draw.words:
             self._draw_words(row, bound, coins, size)
 
@@ -122,7 +126,7 @@ class FusedRun:
 class _Memory:
     """The arrays of one pass."""
 
-    def __init__(self, steps: Pass, words: NDArray[np.uint32], bits: Bytes) -> None:
+    def __init__(self, steps: Pass, words: NDArray[np.uint32], longs: Words, bits: Bytes) -> None:
         self._pass, size = steps, words.shape[1]
         kinds = [column for column, _ in steps.stores]
         names = ("uint8", "uint16", "uint32", "int64")
@@ -133,7 +137,7 @@ class _Memory:
         registers = np.empty((max(1, steps.registers), fused.PIECE), np.int64 if steps.wide else np.int32)
         for value, register in zip(*steps.fills, strict=True):
             registers[register] = value
-        self._inputs = registers, words, bits
+        self._inputs = registers, words, longs, bits
         self._outputs = steps.tables, *out.values()
 
     def followed(self, values: Mapping[int, Any], size: int) -> list[Any]:

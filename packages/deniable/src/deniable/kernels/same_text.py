@@ -11,7 +11,7 @@ UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def compiled(plain: ModuleType, often: Collection[str] = (), **others: Callable[..., Any]) -> dict[str, Any]:
-    """What a module defines, its functions compiled, those called `often` uncounted, and some replaced by compiled others."""
+    """What a module defines, its functions compiled, those called `often` uncounted, and some replaced by others."""
     found = {**vars(plain), **others}
     for name, function in vars(plain).items():
         if isinstance(function, FunctionType) and function.__module__ == plain.__name__ and name not in others:
