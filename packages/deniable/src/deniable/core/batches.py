@@ -17,6 +17,7 @@ from deniable.kernels import fused
 
 FEWEST = 1 << 12  # answers, below which the steps of an array each take no longer
 MORE = 2  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
+CACHED = 1 << 20  # bytes of long words, words, codes and their copies, where there are long ones
 
 
 def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "FusedRun | None":
@@ -32,7 +33,11 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
         return None
     others = [program.nodes[each.place] for each in chosen.actions if isinstance(each, Other)]
     alone = all(node.op == "code" and not node.args and len(node.params) == 3 for node in others)
-    return FusedRun(program, chosen, size * MORE if alone and type(coins) is SecureCoins else size)
+    if type(coins) is SecureCoins and chosen.longs:
+        size = min(size, CACHED // (8 * chosen.longs + 4 * chosen.words + 16 * len(others)))
+    elif type(coins) is SecureCoins and alone:
+        size *= MORE
+    return FusedRun(program, chosen, size)
 
 
 # By the identity of a program, and not in the program itself, where the code of a mechanism could put other steps.
@@ -61,8 +66,13 @@ class FusedRun:
         self._words = np.empty(4 * size * max(1, steps.words) + 16, np.uint8)  # the cipher asks for room for a block more
         self._constants = {place: node.params[0] for place, node in enumerate(program.nodes) if node.op == "const"}
         self._longs = np.empty(8 * size * max(1, steps.longs) + 16, np.uint8)
-        words, longs = self._words[:-16].view(np.uint32).reshape(-1, size), self._longs[:-16].view(np.uint64).reshape(-1, size)
-        self._passes = {id(each): _Memory(each, words, longs, self._bits) for each in steps.actions if isinstance(each, Pass)}
+        words, longs = (
+            self._words[:-16].view(np.uint32).reshape(-1, size),
+            self._longs[:-16].view(np.uint64).reshape(-1, size),
+        )
+        self._passes = {
+            id(each): _Memory(each, words, longs, self._bits) for each in steps.actions if isinstance(each, Pass)
+        }
         nodes = [(each.place, program.nodes[each.place]) for each in steps.actions if isinstance(each, Other)]
         self._others: Mapping[int, Run] = {
             place: operation(node, [program.types[arg] for arg in node.args], False)
@@ -139,24 +149,22 @@ class _Memory:
             registers[register] = value
         self._inputs = registers, words, longs, bits
         self._outputs = steps.tables, *out.values()
+        self._truths = np.empty((max(1, len(steps.truths)), size), np.bool_)
+        self._numbers = np.empty((max(1, len(steps.numbers)), size), np.int64)
 
     def followed(self, values: Mapping[int, Any], size: int) -> list[Any]:
         """The columns that are written."""
         steps = self._pass
-        truths = _columns([values[node] for node in steps.truths], _TRUTHS, size)
-        numbers = _columns([values[node] for node in steps.numbers], _NUMBERS, size)
+        truths = _columns([values[node] for node in steps.truths], self._truths)
+        numbers = _columns([values[node] for node in steps.numbers], self._numbers)
         fused.follow(steps.steps, fused.Arrays(*self._inputs, truths, numbers, *self._outputs), size)
         return [column[:size] for column in self._columns]
 
 
-_TRUTHS, _NUMBERS = np.dtype(np.bool_), np.dtype(np.int64)
-
-
-def _columns(values: list[Any], dtype: np.dtype[Any], size: int) -> Any:
+def _columns(values: list[Any], room: Any) -> Any:
     """These columns as rows of one array; a single one as it is."""
-    if len(values) == 1 and values[0].dtype == dtype and values[0].flags.carray:
+    if len(values) == 1 and values[0].dtype == room.dtype and values[0].flags.carray:
         return values[0].reshape(1, -1)
-    made = np.empty((max(1, len(values)), size), dtype)
-    for row, value in zip(made, values, strict=False):
-        row[:] = value
-    return made
+    for row, value in zip(room, values, strict=False):
+        row[: len(value)] = value
+    return room
