@@ -33,10 +33,9 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
         return None
     others = [program.nodes[each.place] for each in chosen.actions if isinstance(each, Other)]
     alone = all(node.op == "code" and not node.args and len(node.params) == 3 for node in others)
-    if type(coins) is SecureCoins and chosen.longs:
-        size = min(size, CACHED // (8 * chosen.longs + 4 * chosen.words + 16 * len(others)))
-    elif type(coins) is SecureCoins and alone:
-        size *= MORE
+    if alone and type(coins) is SecureCoins:
+        each = 8 * chosen.longs + 4 * chosen.words + 16 * len(others)
+        size = min(size, CACHED // each) if chosen.longs else size * MORE
     return FusedRun(program, chosen, size)
 
 
@@ -149,22 +148,20 @@ class _Memory:
             registers[register] = value
         self._inputs = registers, words, longs, bits
         self._outputs = steps.tables, *out.values()
-        self._truths = np.empty((max(1, len(steps.truths)), size), np.bool_)
         self._numbers = np.empty((max(1, len(steps.numbers)), size), np.int64)
 
     def followed(self, values: Mapping[int, Any], size: int) -> list[Any]:
         """The columns that are written."""
         steps = self._pass
-        truths = _columns([values[node] for node in steps.truths], self._truths)
         numbers = _columns([values[node] for node in steps.numbers], self._numbers)
-        fused.follow(steps.steps, fused.Arrays(*self._inputs, truths, numbers, *self._outputs), size)
+        fused.follow(steps.steps, fused.Arrays(*self._inputs, numbers, *self._outputs), size)
         return [column[:size] for column in self._columns]
 
 
 def _columns(values: list[Any], room: Any) -> Any:
-    """These columns as rows of one array; a single one as it is."""
-    if len(values) == 1 and values[0].dtype == room.dtype and values[0].flags.carray:
+    """These columns as rows of one array, a constant as a row of it; a single column as it is."""
+    if len(values) == 1 and isinstance(values[0], np.ndarray) and values[0].dtype == room.dtype and values[0].flags.carray:
         return values[0].reshape(1, -1)
     for row, value in zip(room, values, strict=False):
-        row[: len(value)] = value
+        row[: np.size(value) if np.ndim(value) else None] = value
     return room

@@ -44,8 +44,7 @@ class Pass:
     registers: int
     fills: tuple[tuple[int, ...], tuple[int, ...]]  # constants, and the registers that hold them
     tables: NDArray[np.signedinteger]
-    numbers: tuple[int, ...]  # nodes whose values are read as whole numbers
-    truths: tuple[int, ...]  # and as truth values
+    numbers: tuple[int, ...]  # nodes whose values are read
     stores: tuple[tuple[str, int], ...]  # the type of the column and the node that is written into it
 
 
@@ -105,7 +104,7 @@ def _is_compact(node: Node, args: Sequence[Type]) -> bool:
 
 
 def _is_long(node: Node, args: Sequence[Type]) -> bool:
-    """Whether long words are drawn, and compared with the chances that an encoder gives."""
+    """Whether long words are drawn, and compared with chances that are numbers of their own."""
     return node.op == "toss_each" and node.params[0] == WHOLE and _is_scalar(args[0]) and args[0].low >= 0
 
 
@@ -133,17 +132,18 @@ class _Planner:
         written: set[int] = set()  # nodes with values of their own
         for place, node in enumerate(nodes):
             args = [types[arg] for arg in node.args]
-            is_long = _is_long(node, args) and nodes[node.args[0]].op == "code"
-            if node.op in DRAWS and (is_long or _is_compact(node, args)):
+            is_long = _is_long(node, args)
+            is_compact = node.op in DRAWS and (is_long or _is_compact(node, args))
+            if node.op != "code" and _is_arithmetic(node, args):
+                continue
+            needed = [arg for arg in dict.fromkeys(node.args) if self._is_delayed(arg, written)]
+            if needed and (is_long or not is_compact):
+                actions.append(self._passed([("int64", each) for each in needed], written))
+                written.update(needed)
+            if is_compact:
                 self.compact[place] = self._drawn(place, node, is_long)
                 actions.append(self.compact[place])
-            elif node.op != "code" and _is_arithmetic(node, args):
-                continue
             else:
-                needed = [arg for arg in dict.fromkeys(node.args) if self._is_delayed(arg, written)]
-                if needed:
-                    actions.append(self._passed([("int64", each) for each in needed], written))
-                    written.update(needed)
                 actions.append(Other(place))
                 written.add(place)
         last = self._passed(report, written)
@@ -184,7 +184,6 @@ class _Passing:
         self._fills: dict[int, int] = {}  # value to register, which is filled once
         self._tables: list[int] = []
         self._numbers: list[int] = []
-        self._truths: list[int] = []
 
     def made(self, stores: list[tuple[str, int]]) -> Pass:
         needed = self._needed([node for _, node in stores])
@@ -210,9 +209,7 @@ class _Passing:
         tables: NDArray[np.signedinteger] = np.array(self._tables, np.int64 if wide else np.int32)
         steps, fills = np.array(self._steps, np.int64).reshape(-1, 8), tuple(self._fills)
         held = tuple(self._fills.values())
-        return Pass(
-            steps, wide, self._registers, (fills, held), tables, tuple(self._numbers), tuple(self._truths), tuple(stores)
-        )
+        return Pass(steps, wide, self._registers, (fills, held), tables, tuple(self._numbers), tuple(stores))
 
     def _args(self, place: int) -> tuple[int, ...]:
         node = self._program.nodes[place]
@@ -252,10 +249,8 @@ class _Passing:
     def _add(self, place: int) -> None:
         node = self._program.nodes[place]
         if place in self._written:
-            is_truth = node.op in ("toss_each", "get")
-            kept = self._truths if is_truth else self._numbers
-            kept.append(place)
-            self._held[place] = self._step(fused.TRUTHS if is_truth else fused.NUMBERS, len(kept) - 1)
+            self._numbers.append(place)
+            self._held[place] = self._step(fused.NUMBERS, len(self._numbers) - 1)
         elif place in self._compact:
             self._held[place] = self._load(self._compact[place], node)
         else:

@@ -8,7 +8,7 @@ from deniable.arrays import Ints
 from deniable.kernels import fused
 from deniable.kernels.fused import Arrays
 
-SCALE, CHANCES, BITS, TRUTHS, NUMBERS = fused.SCALE, fused.CHANCES, fused.BITS, fused.TRUTHS, fused.NUMBERS
+SCALE, CHANCES, BITS, NUMBERS = fused.SCALE, fused.CHANCES, fused.BITS, fused.NUMBERS
 ADD, SUBTRACT, MULTIPLY, WRAP = fused.ADD, fused.SUBTRACT, fused.MULTIPLY, fused.WRAP
 REMAINDER, QUOTIENT, LESS, EQUAL, NOT = fused.REMAINDER, fused.QUOTIENT, fused.LESS, fused.EQUAL, fused.NOT
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP = fused.AND, fused.OR, fused.XOR, fused.SHIFT, fused.WHERE, fused.LOOK_UP
@@ -20,11 +20,11 @@ HALF, CUT = np.uint64(32), fused.CUT
 def follow(steps: Ints, arrays: Arrays, size: int) -> None:
     a = arrays
     outputs = a.tables, a.out_8, a.out_16, a.out_32, a.out_64
-    _follow(steps, a.registers, a.words, a.longs, a.bits, a.truths, a.numbers, *outputs, size)
+    _follow(steps, a.registers, a.words, a.longs, a.bits, a.numbers, *outputs, size)
 
 
 @njit(cache=True, nogil=True)
-def _follow(steps, registers, words, longs, bits, truths, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
+def _follow(steps, registers, words, longs, bits, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
     piece = registers.shape[1]
     for start in range(0, size, piece):
         many = min(piece, size - start)
@@ -46,8 +46,6 @@ def _follow(steps, registers, words, longs, bits, truths, numbers, tables, out_8
                 _scale(words[a, start : start + many], p, q, registers, to)
             elif op == CHANCES:
                 _compare(longs[a, start : start + many], numbers[p, start : start + many], registers, to)
-            elif op == TRUTHS:
-                _load(truths[a, start : start + many], registers, to)
             elif op == NUMBERS:
                 _load(numbers[a, start : start + many], registers, to)
             else:
