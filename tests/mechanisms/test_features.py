@@ -10,8 +10,9 @@ import deniable as dn
 from deniable.core import Node, Program, encoded
 from deniable.core.bits import PackedBits
 from deniable.domains import domain_from_spec
+from deniable.kernels.directions import directions
 from deniable.mechanisms.vectors.feature_vector import best_sampling
-from deniable.mechanisms.vectors.unit_codes import directions, order_means
+from deniable.mechanisms.vectors.unit_codes import order_means
 from deniable.planning.vectors import people_needed, plan_vectors, vector_options
 from research import mean_formulas as formulas
 from tests.every import EveryCoin
@@ -19,6 +20,7 @@ from tests.examples import PLANE as SMALL
 from tests.examples import SAMPLED as VECTORS
 from tests.examples import SIGNS
 from tests.law_reference import chances
+from tests.twins import plain_loops
 
 
 class TestDomain:
@@ -463,3 +465,28 @@ class TestPlan:
     def test_errors_are_those_of_the_mechanisms(self) -> None:
         for option in vector_options(dn.Features(8, -1, 1, steps=4), 4.0, 100):
             assert option.error**2 * 100 == pytest.approx(option.mechanism.worst_variance())
+
+
+@pytest.mark.needs("numba")
+@pytest.mark.parametrize(("dimensions", "codes"), [(384, 128), (7, 40), (2, 16)])
+def test_compiled_products_with_directions_are_those_of_numpy(dimensions: int, codes: int) -> None:
+    """Right to 1e-12, which is a thousandth of what two of the products compared here differ by at least."""
+    from deniable.kernels import directions as plain
+    from deniable.kernels import directions_compiled
+
+    random = np.random.default_rng(3)
+    rows = random.normal(size=(30, dimensions))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    seed = random.integers(0, 1 << 48, len(rows))
+    ours, wanted = directions_compiled.nearness(rows, seed, codes), plain_loops(plain).nearness(rows, seed, codes)
+    np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-12)
+    assert np.diff(np.sort(wanted, axis=1)).min() > 1e-9
+    np.testing.assert_array_equal(np.argsort(ours, axis=1), np.argsort(wanted, axis=1))
+
+
+def test_reports_of_a_seed_do_not_depend_on_the_batches_of_secure_coins(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, rows = dn.UnitCodes(dn.UnitVectors(8), 2.0, codes=16), np.eye(8)[np.arange(40) % 8]
+    before = mechanism.pack(mechanism.perturb(rows, dn.SeededCoins(1)))
+    monkeypatch.setattr(dn.UnitCodes, "secure_batch", 3)
+    assert mechanism.pack(mechanism.perturb(rows, dn.SeededCoins(1))) == before
+    assert len(mechanism.perturb(rows)) == 40

@@ -127,7 +127,10 @@ def test_law_given_the_draws_is_the_definition(differing: int, epsilon: float, a
 
 
 @pytest.mark.needs("numba")
-@pytest.mark.parametrize(("differing", "epsilon", "alpha", "values"), [CASES[0], CASES[3], CASES[8], CASES[10]])
+@pytest.mark.parametrize(
+    ("differing", "epsilon", "alpha", "values"),
+    [CASES[0], CASES[3], CASES[8], CASES[10], (12, 0.4, 2.0, 2), (25, 0.2, 2.0, 2), (25, 0.2, 2.5, 3)],
+)
 def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, values: int) -> None:
     from deniable.kernels import encoder_compiled
 
@@ -141,8 +144,8 @@ def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, value
         offsets = np.arange(chunks + 1) * differing
         key = np.arange(chunks, dtype=np.uint64)
         done, used = twin.encode(
-            words, offsets, place, value, key * 0, key, coordinate.threshold, values, math.log(coordinate.odds), alpha,
-            _series(alpha), state, labels
+            words, offsets, place, value, key * 0, key, coordinate.threshold, values,
+            encoder.factors_for(math.log(coordinate.odds), differing), alpha, _series(alpha), state, labels
         )  # fmt: skip
         outcomes.append((done, used, labels.tolist()))
     assert outcomes[0] == outcomes[1]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes
+from deniable.arrays import Bytes, Words
 from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
 from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
@@ -17,6 +17,7 @@ from deniable.kernels import fused
 
 FEWEST = 1 << 12  # answers, below which the steps of an array each take no longer
 MORE = 2  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
+CACHED = 1 << 20  # bytes of long words, words, codes and their copies, where there are long ones
 
 
 def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "FusedRun | None":
@@ -32,7 +33,10 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
         return None
     others = [program.nodes[each.place] for each in chosen.actions if isinstance(each, Other)]
     alone = all(node.op == "code" and not node.args and len(node.params) == 3 for node in others)
-    return FusedRun(program, chosen, size * MORE if alone and type(coins) is SecureCoins else size)
+    if alone and type(coins) is SecureCoins:
+        each = 8 * chosen.longs + 4 * chosen.words + 16 * len(others)
+        size = min(size, CACHED // each) if chosen.longs else size * MORE
+    return FusedRun(program, chosen, size)
 
 
 # By the identity of a program, and not in the program itself, where the code of a mechanism could put other steps.
@@ -60,8 +64,14 @@ class FusedRun:
         self._bits = np.empty((max(1, steps.bits), (size + 7) // 8), np.uint8)
         self._words = np.empty(4 * size * max(1, steps.words) + 16, np.uint8)  # the cipher asks for room for a block more
         self._constants = {place: node.params[0] for place, node in enumerate(program.nodes) if node.op == "const"}
-        words = self._words[:-16].view(np.uint32).reshape(-1, size)
-        self._passes = {id(each): _Memory(each, words, self._bits) for each in steps.actions if isinstance(each, Pass)}
+        self._longs = np.empty(8 * size * max(1, steps.longs) + 16, np.uint8)
+        words, longs = (
+            self._words[:-16].view(np.uint32).reshape(-1, size),
+            self._longs[:-16].view(np.uint64).reshape(-1, size),
+        )
+        self._passes = {
+            id(each): _Memory(each, words, longs, self._bits) for each in steps.actions if isinstance(each, Pass)
+        }
         nodes = [(each.place, program.nodes[each.place]) for each in steps.actions if isinstance(each, Other)]
         self._others: Mapping[int, Run] = {
             place: operation(node, [program.types[arg] for arg in node.args], False)
@@ -103,6 +113,9 @@ class FusedRun:
         if draw.heads is not None:
             packed = coins.toss_packed(draw.heads, 1, size).bytes[0]
             self._bits[draw.bits, : len(packed)] = packed
+        if draw.long is not None:
+            start = 8 * draw.long * self.size
+            coins.draw_into(self._longs[start : start + 8 * size + 15], 8 * size)
         for row, bound in draw.words:
             self._draw_words(row, bound, coins, size)
 
@@ -122,7 +135,7 @@ class FusedRun:
 class _Memory:
     """The arrays of one pass."""
 
-    def __init__(self, steps: Pass, words: NDArray[np.uint32], bits: Bytes) -> None:
+    def __init__(self, steps: Pass, words: NDArray[np.uint32], longs: Words, bits: Bytes) -> None:
         self._pass, size = steps, words.shape[1]
         kinds = [column for column, _ in steps.stores]
         names = ("uint8", "uint16", "uint32", "int64")
@@ -133,26 +146,22 @@ class _Memory:
         registers = np.empty((max(1, steps.registers), fused.PIECE), np.int64 if steps.wide else np.int32)
         for value, register in zip(*steps.fills, strict=True):
             registers[register] = value
-        self._inputs = registers, words, bits
+        self._inputs = registers, words, longs, bits
         self._outputs = steps.tables, *out.values()
+        self._numbers = np.empty((max(1, len(steps.numbers)), size), np.int64)
 
     def followed(self, values: Mapping[int, Any], size: int) -> list[Any]:
         """The columns that are written."""
         steps = self._pass
-        truths = _columns([values[node] for node in steps.truths], _TRUTHS, size)
-        numbers = _columns([values[node] for node in steps.numbers], _NUMBERS, size)
-        fused.follow(steps.steps, fused.Arrays(*self._inputs, truths, numbers, *self._outputs), size)
+        numbers = _columns([values[node] for node in steps.numbers], self._numbers)
+        fused.follow(steps.steps, fused.Arrays(*self._inputs, numbers, *self._outputs), size)
         return [column[:size] for column in self._columns]
 
 
-_TRUTHS, _NUMBERS = np.dtype(np.bool_), np.dtype(np.int64)
-
-
-def _columns(values: list[Any], dtype: np.dtype[Any], size: int) -> Any:
-    """These columns as rows of one array; a single one as it is."""
-    if len(values) == 1 and values[0].dtype == dtype and values[0].flags.carray:
+def _columns(values: list[Any], room: Any) -> Any:
+    """These columns as rows of one array, a constant as a row of it; a single column as it is."""
+    if len(values) == 1 and isinstance(values[0], np.ndarray) and values[0].dtype == room.dtype and values[0].flags.carray:
         return values[0].reshape(1, -1)
-    made = np.empty((max(1, len(values)), size), dtype)
-    for row, value in zip(made, values, strict=False):
-        row[:] = value
-    return made
+    for row, value in zip(room, values, strict=False):
+        row[: np.size(value) if np.ndim(value) else None] = value
+    return room

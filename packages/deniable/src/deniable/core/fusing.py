@@ -18,6 +18,7 @@ from deniable.core.program import Program
 from deniable.kernels import fused
 
 SMALL, SHORT = 1 << 31, 1 << 24  # numbers of four bytes; what a short word is scaled to
+WHOLE = 1 << 53  # as in coins.py
 OUTPUTS = {"uint8": fused.STORE_8, "uint16": fused.STORE_16, "uint32": fused.STORE_32, "int64": fused.STORE_64}
 _BINARY = {
     "add": fused.ADD,
@@ -43,19 +44,19 @@ class Pass:
     registers: int
     fills: tuple[tuple[int, ...], tuple[int, ...]]  # constants, and the registers that hold them
     tables: NDArray[np.signedinteger]
-    numbers: tuple[int, ...]  # nodes whose values are read as whole numbers
-    truths: tuple[int, ...]  # and as truth values
+    numbers: tuple[int, ...]  # nodes whose values are read
     stores: tuple[tuple[str, int], ...]  # the type of the column and the node that is written into it
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A node that is drawn compactly: the rows of bits and of words that it takes."""
+    """A node that is drawn compactly: the rows of bits, of words and of long words that it takes."""
 
     place: int
     heads: Fraction | None
     bits: int
     words: tuple[tuple[int, int], ...]  # the row, and what its words are scaled to, in the order of the stream
+    long: int | None  # the row of long words
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,12 @@ class Other:
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens in turn, and how many rows of bits and words there are."""
+    """What happens in turn, and how many rows of bits, words and long words there are."""
 
     actions: tuple[Pass | Draw | Other, ...]
     bits: int
     words: int
+    longs: int
 
 
 def plan(program: Program, columns: Sequence[str]) -> Plan | None:
@@ -89,14 +91,21 @@ def _is_scalar(kind: Type) -> bool:
     return not kind.row and kind.width is None
 
 
-def _is_compact(node: Node) -> bool:
+def _is_compact(node: Node, args: Sequence[Type]) -> bool:
     """Whether what is drawn are short words and tosses."""
     if node.op in ("below", "public"):
         return bool(node.params[0] <= SHORT)
     if node.op == "split":
         heads, first, second = node.params
         return bool(0 < heads < 1 and 1 <= first <= SHORT and 1 <= second <= SHORT)
+    if node.op == "toss_each":
+        return bool(_is_scalar(args[0]) and 0 <= args[0].low <= args[0].high <= node.params[0] <= SHORT)
     return node.op == "toss"
+
+
+def _is_long(node: Node, args: Sequence[Type]) -> bool:
+    """Whether long words are drawn, and compared with chances that are numbers of their own."""
+    return node.op == "toss_each" and node.params[0] == WHOLE and _is_scalar(args[0]) and args[0].low >= 0
 
 
 def _is_arithmetic(node: Node, args: Sequence[Type]) -> bool:
@@ -106,7 +115,7 @@ def _is_arithmetic(node: Node, args: Sequence[Type]) -> bool:
         return args[0].low >= 0 and args[0].high < max(SMALL, 2 * node.params[0])
     if node.op == "div":
         return args[0].low >= 0 and args[0].high < SMALL and node.params[0] < SMALL
-    return node.op in _BINARY or node.op in ("const", "not", "where", "table", "aim", "around")
+    return node.op in _BINARY or node.op in ("const", "abs", "not", "where", "table", "aim", "around")
 
 
 @dataclass
@@ -115,6 +124,7 @@ class _Planner:
     compact: dict[int, Draw] = field(default_factory=dict)
     bits: int = 0
     words: int = 0
+    longs: int = 0
 
     def made(self, report: list[tuple[str, int]]) -> Plan | None:
         nodes, types = self.program.nodes, self.program.types
@@ -122,27 +132,32 @@ class _Planner:
         written: set[int] = set()  # nodes with values of their own
         for place, node in enumerate(nodes):
             args = [types[arg] for arg in node.args]
-            if node.op in DRAWS and _is_compact(node):
-                self.compact[place] = self._drawn(place, node)
-                actions.append(self.compact[place])
-            elif node.op != "code" and _is_arithmetic(node, args):
+            is_long = _is_long(node, args)
+            is_compact = node.op in DRAWS and (is_long or _is_compact(node, args))
+            if node.op != "code" and _is_arithmetic(node, args):
                 continue
+            needed = [arg for arg in dict.fromkeys(node.args) if self._is_delayed(arg, written)]
+            if needed and (is_long or not is_compact):
+                actions.append(self._passed([("int64", each) for each in needed], written))
+                written.update(needed)
+            if is_compact:
+                self.compact[place] = self._drawn(place, node, is_long)
+                actions.append(self.compact[place])
             else:
-                needed = [arg for arg in dict.fromkeys(node.args) if self._is_delayed(arg, written)]
-                if needed:
-                    actions.append(self._passed([("int64", each) for each in needed], written))
-                    written.update(needed)
                 actions.append(Other(place))
                 written.add(place)
         last = self._passed(report, written)
-        if not {fused.SCALE, fused.BITS} & set(last.steps[:, 0].tolist()):
+        if not {fused.SCALE, fused.CHANCES, fused.BITS} & set(last.steps[:, 0].tolist()):
             return None  # what is drawn goes elsewhere first: nothing is left to be saved
-        return Plan((*actions, last), self.bits, self.words)
+        return Plan((*actions, last), self.bits, self.words, self.longs)
 
     def _is_delayed(self, place: int, written: set[int]) -> bool:
         return place not in written and self.program.nodes[place].op != "const"
 
-    def _drawn(self, place: int, node: Node) -> Draw:
+    def _drawn(self, place: int, node: Node, is_long: bool) -> Draw:
+        if is_long:
+            self.longs += 1
+            return Draw(place, None, 0, (), self.longs - 1)
         heads = node.params[0] if node.op in ("toss", "split") else None
         bounds = node.params[:0:-1] if node.op == "split" else node.params if heads is None else ()
         row, words = self.bits, []
@@ -151,7 +166,7 @@ class _Planner:
             if bound > 1 or node.op != "split":
                 words.append((self.words, bound))
                 self.words += 1
-        return Draw(place, heads, row, tuple(words))
+        return Draw(place, heads, row, tuple(words), None)
 
     def _passed(self, stores: list[tuple[str, int]], written: set[int]) -> Pass:
         return _Passing(self.program, self.compact, written).made(stores)
@@ -169,7 +184,6 @@ class _Passing:
         self._fills: dict[int, int] = {}  # value to register, which is filled once
         self._tables: list[int] = []
         self._numbers: list[int] = []
-        self._truths: list[int] = []
 
     def made(self, stores: list[tuple[str, int]]) -> Pass:
         needed = self._needed([node for _, node in stores])
@@ -195,12 +209,13 @@ class _Passing:
         tables: NDArray[np.signedinteger] = np.array(self._tables, np.int64 if wide else np.int32)
         steps, fills = np.array(self._steps, np.int64).reshape(-1, 8), tuple(self._fills)
         held = tuple(self._fills.values())
-        return Pass(
-            steps, wide, self._registers, (fills, held), tables, tuple(self._numbers), tuple(self._truths), tuple(stores)
-        )
+        return Pass(steps, wide, self._registers, (fills, held), tables, tuple(self._numbers), tuple(stores))
 
     def _args(self, place: int) -> tuple[int, ...]:
-        return () if place in self._written or place in self._compact else self._program.nodes[place].args
+        node = self._program.nodes[place]
+        draw = self._compact.get(place)
+        is_loaded = place in self._written or (draw is not None and (node.op != "toss_each" or draw.long is not None))
+        return () if is_loaded else node.args
 
     def _needed(self, targets: list[int]) -> list[int]:
         found, todo = set[int](), targets.copy()
@@ -234,16 +249,21 @@ class _Passing:
     def _add(self, place: int) -> None:
         node = self._program.nodes[place]
         if place in self._written:
-            is_truth = node.op in ("toss_each", "get")
-            kept = self._truths if is_truth else self._numbers
-            kept.append(place)
-            self._held[place] = self._step(fused.TRUTHS if is_truth else fused.NUMBERS, len(kept) - 1)
+            self._numbers.append(place)
+            self._held[place] = self._step(fused.NUMBERS, len(self._numbers) - 1)
         elif place in self._compact:
             self._held[place] = self._load(self._compact[place], node)
         else:
             self._held[place] = self._compute(node, [self._held[arg] for arg in node.args])
 
     def _load(self, draw: Draw, node: Node) -> int:
+        if draw.long is not None:
+            self._numbers.append(node.args[0])
+            return self._step(fused.CHANCES, draw.long, 0, 0, len(self._numbers) - 1)
+        if node.op == "toss_each":
+            drawn = self._scaled(draw.words[0], 0)
+            self._release(drawn)
+            return self._step(fused.LESS, drawn, self._held[node.args[0]])
         if node.op != "split":
             return self._step(fused.BITS, draw.bits) if draw.words == () else self._scaled(draw.words[0], 0)
         _, first, second = node.params
@@ -269,6 +289,10 @@ class _Passing:
                 return self._filled(node.params[0])
             case "not":
                 return self._step(fused.NOT, *args)
+            case "abs":
+                opposite = self._step(fused.SUBTRACT, self._filled(0), *args)
+                self._release(opposite)
+                return self._step(fused.MOST, *args, opposite)
             case "where":
                 return self._step(fused.WHERE, *args)
             case "aim":

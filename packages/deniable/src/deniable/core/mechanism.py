@@ -18,7 +18,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core import packing
 from deniable.core.batches import fused_run
 from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins, checked_coins
+from deniable.core.coins import Coins, SecureCoins, checked_coins
 from deniable.core.domain import Answer, Answers, AnyDomain, Domain, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
 from deniable.core.frozen import Frozen
@@ -131,14 +131,20 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """How many answers are randomized at a time: so many that their working arrays stay in the processor's cache."""
         return max(1 << 11, min(1 << 15, (1 << 21) // self.layout.bits))
 
+    @property
+    def secure_batch(self) -> int:
+        """The same with secure coins. What a seed gives depends on `batch`, which can never change; this one may."""
+        return self.batch
+
     def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
         coins, layout, fingerprint = checked_coins(coins), self.report_layout, self.fingerprint
         answers = self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in layout.fields}
-        size = min(len(answers), self.batch)
+        batch = self.secure_batch if type(coins) is SecureCoins else self.batch
+        size = min(len(answers), batch)
         first = fused_run(self.law, layout, coins, size) if self.traced else None
-        step = self.batch if first is None else first.size
+        step = batch if first is None else first.size
 
         def part(begin: int, end: int, own: Coins) -> None:
             many = first if own is coins or first is None else first.another()

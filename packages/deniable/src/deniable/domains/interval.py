@@ -65,11 +65,13 @@ class Interval(Domain[float, Ints]):
 
     def encode(self, values: Answers) -> Sequence[Ints]:
         """The grid point below each number, and how far it is above it, in parts of 2^-53 of a step."""
-        position = self._position(values)
-        below = np.minimum(np.floor(position), self.steps - 1)
-        position -= below
-        position *= WHOLE
-        return below.astype(np.int64), np.rint(position, out=position).astype(np.int64)
+        found = None
+        if not self.clip and isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 1:
+            found = kernels.grid_codes(np.asarray(values), self.points)
+        if found is None:  # other numbers, or some that are refused
+            found = kernels.grid_codes(self._inside(values), self.points)
+            assert found is not None
+        return found
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
         below, up = codes
@@ -89,6 +91,10 @@ class Interval(Domain[float, Ints]):
 
     def _position(self, values: Answers) -> Floats:
         """Where each number lies, in steps from the lower end; a point of the grid exactly on a whole number."""
+        return kernels.grid_position(self._inside(values), self.points)
+
+    def _inside(self, values: Answers) -> Floats:
+        """Numbers of the interval; others are refused, or moved to its ends."""
         numbers = self._numbers(values)
         if self.clip:
             numbers = np.clip(numbers, self.low, self.high)
@@ -97,7 +103,7 @@ class Interval(Domain[float, Ints]):
                 f"An answer lies outside the interval from {self.low:g} to {self.high:g}. Widen the interval, or pass "
                 "clip=True to move such answers to its ends."
             )
-        return kernels.grid_position(numbers, self.points)
+        return numbers
 
     def _numbers(self, values: Answers) -> Floats:
         return finite_numbers(values).astype(np.float64, copy=False)

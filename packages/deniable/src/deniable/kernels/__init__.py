@@ -14,6 +14,7 @@ from deniable.kernels.rows import put_bits as put_bits
 from deniable.kernels.steps import add_scaled as add_scaled
 from deniable.kernels.steps import aim as aim
 from deniable.kernels.steps import all_within as all_within
+from deniable.kernels.steps import grid_codes as grid_codes
 from deniable.kernels.steps import grid_position as grid_position
 from deniable.kernels.steps import remainder as remainder
 from deniable.kernels.steps import wrap as wrap

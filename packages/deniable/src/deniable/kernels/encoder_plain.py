@@ -28,6 +28,8 @@ from deniable.kernels import draws
 
 FAR = 2.0**40  # past it a label is the time of a point, not its rank
 NONE = -1.0  # there are not enough words left
+AHEAD = 16  # points whose draws are looked at together
+ROOM = 144  # words of `digits` beside those for each coordinate and point, for the compiled twin
 
 # The plain ones: this text runs before numba is worth loading.
 draw_bits, draw_values = unwrap(draws.draw_bits), unwrap(draws.draw_values)
@@ -45,7 +47,7 @@ def encode(
     key: Words,
     threshold: int,
     values: int,
-    epsilon: float,
+    factors: Floats,
     alpha: float,
     series: Floats,
     state: Floats,
@@ -53,75 +55,150 @@ def encode(
 ) -> tuple[int, int]:
     """Labels for chunks from state[0] on, as far as the words reach: (chunks that are done, words that are used).
 
-    Chunk c holds the non-reference coordinates place[offsets[c]:offsets[c + 1]]. `state` keeps an unfinished chunk: its
-    number, T, the time up to which points are counted, their number, the best weight, its label and A. A step that lacks
-    words is taken again from its first word.
+    Chunk c holds the non-reference coordinates place[offsets[c]:offsets[c + 1]]. `factors` has exp(-epsilon n) for every n
+    from minus to plus as many coordinates as a chunk has at most. `state` keeps an unfinished chunk: its number, T, the time
+    up to which points are counted, their number, the best weight, its label and A. A step that lacks words is taken again
+    from its first word.
+
+    Points that can win are found several at a time, as if none of them did, and their draws are looked at together; what
+    comes after one that wins is forgotten, and its words are used again.
     """
-    at, used = int(state[0]), 0
+    at, used, middle = int(state[0]), 0, len(factors) // 2
     below, kinds = np.uint64(threshold), np.uint64(values)
-    digits, far = np.empty(len(place), np.uint64), np.empty(1)
-    far_bits = far.view(np.int64)
+    digits, nets = np.empty((AHEAD + 1) * (middle + 1) + ROOM, np.uint64), np.empty(AHEAD, np.int64)
+    ahead = np.empty((AHEAD, 6))
     while at < len(labels):
         first, last = int(offsets[at]), int(offsets[at + 1])
-        log_most = epsilon * (last - first)
         time, counted, rank = float(state[1]), float(state[2]), float(state[3])
         best, label, reach = float(state[4]), float(state[5]), float(state[6])
+        wanted = 1
         while True:
-            if used + 3 > len(words):
+            found, after, ended = look_ahead(words, used, time, counted, rank, reach, alpha, series, wanted, ahead)
+            if found == 0 and not ended:
                 keep(state, at, time, counted, rank, best, label, reach)
                 return at, used
-            if time < reach:
-                time += exponential(words[used])
-                mark = exponential(words[used + 1])
-                used += 2
-                rank += 1.0
-                counted = time
-                if mark > math.pow(reach / time, alpha):
-                    continue
-            else:
-                beyond = alpha - 1.0
-                rest = reach * math.pow(reach / time, beyond) / beyond - exponential(words[used])
-                if rest <= 0.0:
-                    labels[at] = np.uint64(int(label))
-                    used += 1
+            nets_of(ahead, found, first, last, place, value, chunk[at], key[at], below, kinds, factors, best, digits, nets)
+            won = False
+            for one in range(found):
+                weight = float(ahead[one, 4]) * float(factors[middle + nets[one]])
+                if weight < best:
+                    best, label = weight, float(ahead[one, 5])
+                    reach = weight * float(factors[middle - (last - first)])
+                    found, won = one + 1, True
                     break
-                later = reach * math.pow(reach / (beyond * rest), 1.0 / beyond)
-                x = math.pow(reach / later, alpha)
-                lost = -math.expm1(-x)
-                if uniform(words[used + 1]) * x > lost:
-                    time, used = later, used + 2
-                    continue
-                if later < FAR:
-                    before = math.pow(reach / counted, alpha)
-                    mean = (later - counted) + (
-                        later * x * polynomial(series, x) - counted * before * polynomial(series, before)
-                    )
-                    skipped, taken = poisson(max(mean, 0.0), words, used + 3)
-                    if skipped == NONE:
-                        keep(state, at, time, counted, rank, best, label, reach)
-                        return at, used
-                    rank += 1.0 + skipped
-                else:
-                    taken = used + 3
-                mark = -math.log1p(-uniform(words[used + 2]) * lost)
-                time = counted = later
-                used = taken
-            far[0] = time
-            candidate = rank if time < FAR else float(far_bits[0] >> 20)
-            net = net_of(int(candidate), first, last, place, value, chunk[at], key[at], below, kinds, digits)
-            weight = time * math.pow(mark, 1.0 / alpha) * math.exp(-epsilon * net)
-            if weight < best:
-                best, label = weight, candidate
-                reach = weight * math.exp(log_most)
+            if found > 0:
+                time, counted = float(ahead[found - 1, 0]), float(ahead[found - 1, 1])
+                rank, used = float(ahead[found - 1, 2]), int(ahead[found - 1, 3])
+            if ended and not won:
+                labels[at], used = np.uint64(int(label)), after
+                break
+            wanted = 4 if won else AHEAD
         at += 1
         keep(state, at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf)
     return at, used
+
+
+def look_ahead(
+    words: Words,
+    used: int,
+    time: float,
+    counted: float,
+    rank: float,
+    reach: float,
+    alpha: float,
+    series: Floats,
+    wanted: int,
+    ahead: Floats,
+) -> tuple[int, int, bool]:
+    """The next points that can win: (how many, words that are used, whether there are no more).
+
+    A row of `ahead` is T, the time up to which points are counted, their number, the words used up to here, T V^(1/alpha)
+    and the label. There are fewer than `wanted` where no more can win, or where words lack.
+    """
+    found, beyond, sum_counted = 0, alpha - 1.0, math.nan  # S(counted) - counted, once it is known
+    while found < wanted and used + 3 <= len(words):
+        if time < reach:
+            time += exponential(words[used])
+            mark = exponential(words[used + 1])
+            used += 2
+            rank += 1.0
+            counted = time
+            if mark > power(reach / time, alpha):
+                continue
+        else:
+            rest = reach * power(reach / time, beyond) / beyond - exponential(words[used])
+            if rest <= 0.0:
+                return found, used + 1, True
+            later = reach * power(reach / (beyond * rest), 1.0 / beyond)
+            x = power(reach / later, alpha)
+            lost = -math.expm1(-x)
+            if uniform(words[used + 1]) * x > lost:
+                time, used = later, used + 2
+                continue
+            taken = used + 3
+            if later < FAR:
+                sum_later = later * x * polynomial(series, x)
+                if math.isnan(sum_counted):
+                    before = power(reach / counted, alpha)
+                    sum_counted = counted * before * polynomial(series, before)
+                mean = (later - counted) + (sum_later - sum_counted)
+                skipped, taken = poisson(max(mean, 0.0), words, taken)
+                if skipped == NONE:
+                    break
+                rank += 1.0 + skipped
+                sum_counted = sum_later
+            mark = -math.log1p(-uniform(words[used + 2]) * lost)
+            time = counted = later
+            used = taken
+        ahead[found, 0], ahead[found, 1], ahead[found, 2] = time, counted, rank
+        ahead[found, 3], ahead[found, 4] = used, time * power(mark, 1.0 / alpha)
+        ahead[found, 5] = rank if time < FAR else time_label(time)
+        found += 1
+    return found, used, False
+
+
+def time_label(time: float) -> float:
+    """The upper 44 bits of a time."""
+    return float(np.float64(time).view(np.int64) >> 20)
+
+
+def power(x: float, exponent: float) -> float:
+    """x to this power; with alpha = 2 there is no need for logarithms."""
+    if exponent == 1.0:
+        return x
+    if exponent == 2.0:
+        return x * x
+    return math.sqrt(x) if exponent == 0.5 else math.pow(x, exponent)
 
 
 def keep(state: Floats, at: int, time: float, counted: float, rank: float, best: float, label: float, reach: float) -> None:
     """Write down where the encoder is."""
     state[0], state[1], state[2], state[3] = at, time, counted, rank
     state[4], state[5], state[6] = best, label, reach
+
+
+def nets_of(
+    ahead: Floats,
+    found: int,
+    first: int,
+    last: int,
+    place: Words,
+    value: Words,
+    chunk: np.uint64,
+    key: np.uint64,
+    threshold: int | np.uint64,
+    values: int | np.uint64,
+    factors: Floats,
+    best: float,
+    digits: Words,
+    nets: Ints,
+) -> None:
+    """`net_of` for the labels of the first points of `ahead`; of points that cannot win, perhaps more, but never enough.
+
+    `factors` and `best` say what is enough, and `digits` is room, for the compiled twin: it stops where all is lost.
+    """
+    for one in range(found):
+        nets[one] = net_of(int(ahead[one, 5]), first, last, place, value, chunk, key, threshold, values, digits)
 
 
 def net_of(
@@ -162,11 +239,16 @@ def exponential(word: int | np.uint64) -> float:
 
 
 def polynomial(series: Floats, x: float) -> float:
-    """The value of a polynomial, highest coefficient first."""
-    total = 0.0
-    for coefficient in series:
-        total = total * x + float(coefficient)
-    return total
+    """The value of a polynomial, highest coefficient first, of a multiple of four of them: four sums that do not wait."""
+    square = x * x
+    fourth = square * square
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for place in range(0, len(series), 4):
+        a = a * fourth + float(series[place])
+        b = b * fourth + float(series[place + 1])
+        c = c * fourth + float(series[place + 2])
+        d = d * fourth + float(series[place + 3])
+    return (a * x + b) * square + (c * x + d)
 
 
 def log_poisson(number: float, mean: float) -> float:

@@ -1,7 +1,8 @@
 """Short programs of one arithmetic step after another, run on a piece of all columns at a time that stays in the cache.
 
 A step is a row of eight whole numbers: which one, the register it writes, up to three that it reads, and three parameters.
-Registers hold one number for each answer. Columns that are read are words to scale, packed bits, truth values and numbers.
+Registers hold one number for each answer. Columns that are read are words to scale, long words to compare with numbers,
+packed bits and numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,15 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bools, Bytes, Ints
+from deniable.arrays import Bytes, Ints, Words
 from deniable.kernels.plain import compiled_in
 
 Register = NDArray[np.signedinteger]
 PIECE = 2048  # answers at a time
 
-SCALE, BITS, TRUTHS, NUMBERS, ADD, SUBTRACT, MULTIPLY, WRAP, REMAINDER, QUOTIENT, LESS, EQUAL, NOT = range(13)
+SCALE, CHANCES, BITS, NUMBERS, ADD, SUBTRACT, MULTIPLY, WRAP, REMAINDER, QUOTIENT, LESS, EQUAL, NOT = range(13)
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP, AIM, AROUND, LEAST, MOST = range(13, 23)
 STORE_8, STORE_16, STORE_32, STORE_64 = range(23, 27)
+CUT = np.uint64(64 - 53)  # bits of a long word that are left out where it is compared with chances of 2^53
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Arrays:
 
     registers: Register
     words: NDArray[np.uint32]
+    longs: Words
     bits: Bytes
-    truths: Bools
     numbers: Ints
     tables: Register
     out_8: Bytes
@@ -63,8 +65,8 @@ def _bits(arrays: Arrays, row: int, p: int, q: int, size: int) -> Ints:
 
 _LOADS: Mapping[int, Callable[[Arrays, int, int, int, int], Ints]] = {
     SCALE: lambda arrays, row, n, more, size: ((arrays.words[row, :size].astype(np.int64) * n) >> 32) + more,
+    CHANCES: lambda arrays, row, p, q, size: (arrays.longs[row, :size] >> CUT < arrays.numbers[p, :size]).astype(np.int64),
     BITS: _bits,
-    TRUTHS: lambda arrays, row, p, q, size: arrays.truths[row, :size].astype(np.int64),
     NUMBERS: lambda arrays, row, p, q, size: arrays.numbers[row, :size],
 }
 _READS = {WRAP: 1, REMAINDER: 1, QUOTIENT: 1, NOT: 1, LOOK_UP: 1, WHERE: 3, AIM: 3}  # registers, where not two

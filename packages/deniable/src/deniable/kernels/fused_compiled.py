@@ -8,22 +8,23 @@ from deniable.arrays import Ints
 from deniable.kernels import fused
 from deniable.kernels.fused import Arrays
 
-SCALE, BITS, TRUTHS, NUMBERS = fused.SCALE, fused.BITS, fused.TRUTHS, fused.NUMBERS
+SCALE, CHANCES, BITS, NUMBERS = fused.SCALE, fused.CHANCES, fused.BITS, fused.NUMBERS
 ADD, SUBTRACT, MULTIPLY, WRAP = fused.ADD, fused.SUBTRACT, fused.MULTIPLY, fused.WRAP
 REMAINDER, QUOTIENT, LESS, EQUAL, NOT = fused.REMAINDER, fused.QUOTIENT, fused.LESS, fused.EQUAL, fused.NOT
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP = fused.AND, fused.OR, fused.XOR, fused.SHIFT, fused.WHERE, fused.LOOK_UP
 AIM, AROUND, LEAST, MOST = fused.AIM, fused.AROUND, fused.LEAST, fused.MOST
 STORE_8, STORE_16, STORE_32, STORE_64 = fused.STORE_8, fused.STORE_16, fused.STORE_32, fused.STORE_64
-HALF = np.uint64(32)
+HALF, CUT = np.uint64(32), fused.CUT
 
 
 def follow(steps: Ints, arrays: Arrays, size: int) -> None:
     a = arrays
-    _follow(steps, a.registers, a.words, a.bits, a.truths, a.numbers, a.tables, a.out_8, a.out_16, a.out_32, a.out_64, size)
+    outputs = a.tables, a.out_8, a.out_16, a.out_32, a.out_64
+    _follow(steps, a.registers, a.words, a.longs, a.bits, a.numbers, *outputs, size)
 
 
 @njit(cache=True, nogil=True)
-def _follow(steps, registers, words, bits, truths, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
+def _follow(steps, registers, words, longs, bits, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
     piece = registers.shape[1]
     for start in range(0, size, piece):
         many = min(piece, size - start)
@@ -43,8 +44,8 @@ def _follow(steps, registers, words, bits, truths, numbers, tables, out_8, out_1
                 _spread(bits[a, start >> 3 : (start + many + 7) >> 3], registers, to)
             elif op == SCALE:
                 _scale(words[a, start : start + many], p, q, registers, to)
-            elif op == TRUTHS:
-                _load(truths[a, start : start + many], registers, to)
+            elif op == CHANCES:
+                _compare(longs[a, start : start + many], numbers[p, start : start + many], registers, to)
             elif op == NUMBERS:
                 _load(numbers[a, start : start + many], registers, to)
             else:
@@ -79,6 +80,12 @@ def _scale(words, n, more, registers, to):  # type: ignore[no-untyped-def]
     bound = np.uint64(n)
     for i in range(words.shape[0]):
         registers[to, i] = np.int64(np.uint64(words[i]) * bound >> HALF) + more
+
+
+@njit(cache=True, nogil=True)
+def _compare(longs, heads, registers, to):  # type: ignore[no-untyped-def]
+    for i in range(longs.shape[0]):
+        registers[to, i] = np.int64(longs[i] >> CUT) < heads[i]
 
 
 @njit(cache=True, nogil=True)

@@ -56,3 +56,21 @@ def grid_position(numbers: Floats, points: Floats) -> Floats:
     position = np.clip((numbers - points[0]) / (points[-1] - points[0]) * steps, 0, steps)
     near = np.rint(position)
     return np.where(numbers == points[near.astype(np.int64)], near, position)
+
+
+WHOLE = 1 << 53  # parts of a step, as in coins.py
+
+
+@compiled_in("steps_compiled", lambda numbers, *_: numbers.size)
+def grid_codes(numbers: Floats, points: Floats) -> tuple[Ints, Ints] | None:
+    """The point of an even grid below each number, and how far it is above it in parts of 2^-53 of a step.
+
+    None where a number lies outside the grid or is none.
+    """
+    if not ((numbers >= points[0]) & (numbers <= points[-1])).all():
+        return None
+    position = grid_position(numbers, points)
+    below = np.minimum(np.floor(position), len(points) - 2)
+    position -= below
+    position *= WHOLE
+    return below.astype(np.int64), np.rint(position, out=position).astype(np.int64)

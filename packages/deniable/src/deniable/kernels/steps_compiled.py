@@ -6,6 +6,7 @@ from numba import njit
 from deniable.arrays import Bools, Floats, Ints
 from deniable.kernels.compiled import scale
 from deniable.kernels.plain import AnyWords
+from deniable.kernels.steps import WHOLE
 
 
 def add_scaled(values: Ints, words: AnyWords, bound: int, word_bits: int, where: Bools, more: int) -> Ints:
@@ -100,10 +101,33 @@ def grid_position(numbers: Floats, points: Floats) -> Floats:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _grid_position(numbers, points, found):  # type: ignore[no-untyped-def]
     low, high, steps = points[0], points[-1], float(points.shape[0] - 1)
     for i in range(numbers.shape[0]):
         position = min(max((numbers[i] - low) / (high - low) * steps, 0.0), steps)
         near = np.rint(position)
-        found[i] = near if numbers[i] == points[np.int64(near)] else position
+        found[i] = near if numbers[i] == points[np.uint64(near)] else position
+
+
+def grid_codes(numbers: Floats, points: Floats) -> tuple[Ints, Ints] | None:
+    below, up = np.empty((2, len(numbers)), np.int64)
+    return (below, up) if _grid_codes(numbers, points, below, up) else None
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grid_codes(numbers, points, below, up):  # type: ignore[no-untyped-def]
+    low, high, steps, whole = points[0], points[-1], float(points.shape[0] - 1), float(WHOLE)
+    step, wrong = (high - low) / steps, np.int64(0)
+    for i in range(numbers.shape[0]):
+        number = numbers[i] if numbers[i] >= low else low  # also where it is none
+        number = number if number <= high else high
+        wrong += np.int64(number != numbers[i])
+        position = min(max((number - low) / (high - low) * steps, 0.0), steps)
+        near = np.rint(position)
+        point = near * step + low if near < steps else high  # points[near], as `linspace` makes them: nothing is looked up
+        position = near if number == point else position
+        point = min(np.floor(position), steps - 1.0)
+        below[i] = np.int64(point)
+        up[i] = np.int64(np.rint((position - point) * whole))
+    return wrong == 0

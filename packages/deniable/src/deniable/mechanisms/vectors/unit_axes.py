@@ -10,8 +10,8 @@ import numpy as np
 from deniable.arrays import Floats, Ints, Words
 from deniable.core import Ranked
 from deniable.errors import InvalidParameter
+from deniable.kernels.mixing import mixed
 from deniable.kernels.rotations import TURNS, axes_before, axis_sums, rotated
-from deniable.mechanisms.algebra.mixing import mixed
 from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, outer_mean
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation

@@ -28,11 +28,12 @@ from deniable.core import (
 )
 from deniable.domains.features import UnitVectors, check_unit_vectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.algebra.mixing import STEP, mixed
+from deniable.kernels.directions import directions, nearness
 from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
 MOST_ROUNDS = 32
+MOST_NEAR = 1 << 16  # directions that are compared with vectors at a time
 TOGETHER = 128  # order statistics that are worked out at once
 
 
@@ -115,6 +116,10 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return max(1, rows_at_once(self.domain.dimensions) // self.codes)
 
     @property
+    def secure_batch(self) -> int:
+        return max(self.batch, MOST_NEAR // self.codes)
+
+    @property
     def layout(self) -> Layout:
         fields = ((Number(f"seed{k}", SEEDS), Number(f"code{k}", self.codes)) for k in range(self.rounds))
         return Layout(tuple(field for pair in fields for field in pair))
@@ -135,12 +140,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
 
     def order(self, truth: Floats, seed: Ints) -> Ints:
         """The numbers of all directions for each vector, the nearest first: a permutation, whatever the floats are."""
-        return np.argsort(-self._scores(truth, seed), axis=1, kind="stable")
-
-    def _scores(self, truth: Floats, seed: Ints) -> Floats:
-        """How near each direction is to each vector."""
-        every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
-        return np.asarray(np.einsum("ncd,nd->nc", every, truth))
+        return np.argsort(-nearness(truth, seed, self.codes), axis=1, kind="stable")
 
     def named(self, seed: Ints, code: Ints) -> Floats:
         """The directions that reports name."""
@@ -204,21 +204,6 @@ def outer_mean(rows: Floats, second_moments: tuple[float, float], length: float,
     (along, across), scale = second_moments, rounds * length**2
     found = rows.T @ rows / len(rows) - across / scale * np.eye(rows.shape[1])
     return np.asarray(found / (1 - 1 / rounds + (along - across) / scale))
-
-
-def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
-    """Directions on the sphere from a public seed and a number, in a last axis of their own.
-
-    Normal numbers (Box and Muller 1958) from words mixed as in SplitMix64 (Steele, Lea, Flood 2014), scaled to length one.
-    Nothing about privacy rests on them; that they look uniform is what the estimate rests on.
-    """
-    half = (dimensions + 1) // 2
-    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
-    words = mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * STEP)
-    uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / (1 << 53)
-    radius, angle = np.sqrt(-2 * np.log(uniform[..., :half])), 2 * np.pi * uniform[..., half:]
-    normal = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)[..., :dimensions]
-    return np.asarray(normal / np.sqrt((normal**2).sum(axis=-1, keepdims=True)))
 
 
 @lru_cache(maxsize=64)
