@@ -26,30 +26,36 @@ env-learn: $(LEARN)/.installed
 env-peers: env
 	$(VENV)/bin/python -m benchmarks.peers.environment
 
-# $(call environment,folder,constraints,packages). What is imported is compiled then, and kept: a part of what is installed.
-define environment
+# $(call venv,folder)
+define venv
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "deniable needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(1)
+endef
+
+# $(call packages,folder,constraints,packages). What is imported is compiled then, and kept: a part of what is installed.
+define packages
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check -c $(2) uv
 	$(1)/bin/uv pip install --quiet --python $(1)/bin/python -c $(2) $(3)
 	touch $(1)/.installed
 endef
 
 $(VENV)/.installed: pyproject.toml constraints.txt $(wildcard packages/*/pyproject.toml) research/pyproject.toml
-	$(call environment,$(VENV),constraints.txt,--group dev --group docs \
+	$(call venv,$(VENV))
+	$(call packages,$(VENV),constraints.txt,--group dev --group docs \
 	  -e 'packages/deniable[$(EXTRAS)]' -e packages/deniable-learn -e research)
 
-# Spark needs Java and is built from source, which takes a minute: only where everything must run.
+# Spark needs Java and is built from source, which takes a while: only where everything must run. What is in it is compressed already.
 $(VENV)/.spark: $(VENV)/.installed
-	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -c constraints.txt 'deniable[spark]'
+	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -c constraints.txt 'deniable[spark]' \
+	  --config-setting=--build-option=--compression=stored
 	touch $@
 
 # The frameworks pin older releases of packages that the product uses, so they live apart from it.
 FRAMEWORKS := packages/deniable-learn/constraints.txt
 $(LEARN)/.installed: pyproject.toml $(FRAMEWORKS) $(wildcard packages/*/pyproject.toml) research/pyproject.toml
-	$(PYTHON) -m venv $(LEARN)
+	$(call venv,$(LEARN))
 	$(LEARN)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(FRAMEWORKS) torch
-	$(call environment,$(LEARN),$(FRAMEWORKS),--group learn \
+	$(call packages,$(LEARN),$(FRAMEWORKS),--group learn \
 	  -e packages/deniable -e 'packages/deniable-learn[all]' -e research)
 
 demo: env
@@ -79,7 +85,7 @@ test-learn: env-learn
 	$(LEARN)/bin/$(PYTEST) packages/deniable-learn tests/learn tests/research tests/test_examples.py \
 	  -m 'frameworks or learn'
 
-bench: env
+bench: $(if $(ALL),env-peers,env)
 	$(VENV)/bin/python -m benchmarks $(NAMES)
 
 docs: env

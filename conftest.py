@@ -5,6 +5,7 @@ which makes what they share once; `xdist_group` divides a file in other ways. Te
 that no process waits for another at the end. Hypothesis tries the same examples each time, however slow the machine is.
 """
 
+import gc
 import importlib.util
 from typing import TYPE_CHECKING
 
@@ -56,3 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if {"learn", "deniable-learn"} & set(item.path.parts):
             item.add_marker("learn")
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """All modules stay to the end: cycles are not looked for among them again and again."""
+    gc.collect()
+    gc.freeze()

@@ -17,7 +17,7 @@ def is_ready() -> bool:
 
 def make() -> list[str]:
     """Install the peers; the requirements that could not be installed come back, the others are usable."""
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(FOLDER)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(FOLDER)], check=True, capture_output=True)
     if _install("-r", str(WANTED)):
         INSTALLED.write_text(WANTED.read_text())
         return []
@@ -26,7 +26,7 @@ def make() -> list[str]:
 
 
 def _install(*what: str) -> bool:
-    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", *what]
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", str(PYTHON), "--no-deps", *what]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 

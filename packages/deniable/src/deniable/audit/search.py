@@ -70,8 +70,11 @@ def best(
     people = np.bincount(values)
     tables = [table for feature in features if (table := _Table.of(feature, fit(feature), values, len(people))) is not None]
     pairs = _pairs(tables, people, judge)
-    found = [each for pair in pairs for each in _level_sets(tables, pair, people, judge)]
-    rare = [each for pair in pairs for each in _level_sets(tables, pair, people, judge.bold)]
+    found, rare = list[Found](), list[Found]()
+    for pair in pairs:
+        runs = [run for table in tables for run in _runs(table, pair)]
+        found += _level_sets(runs, pair, people, judge)
+        rare += _level_sets(runs, pair, people, judge.bold)
     literals = _literals(tables, people)
     bits = (
         np.column_stack([literal.holds(fit) for literal in literals]) if literals else np.zeros((len(values), 0), np.bool_)
@@ -81,16 +84,17 @@ def best(
         found += _scores(literals, bits, tables, fit, values, pair, judge)
     found.sort(key=lambda each: -each.score)
     rare.sort(key=lambda each: -each.score)
-    usual = _best_of(found[:SHORTLIST], select, select_values, judge)
-    other = _best_of(rare[: SHORTLIST // 2], select, select_values, judge.bold)
+    selected = np.bincount(select_values, minlength=len(people))
+    usual = _best_of(found[:SHORTLIST], select, select_values, selected, judge)
+    other = _best_of(rare[: SHORTLIST // 2], select, select_values, selected, judge.bold)
     if usual is None or other is None:
         return usual or other
-    bold = _judged(usual, select, select_values, judge.bold)
+    bold = _judged(usual, select, select_values, selected, judge.bold)
     return other if other.score > max(bold.score + RARE, 2 * bold.score) else usual
 
 
-def _best_of(found: Sequence[Found], read: Readings, values: Ints, judge: Judge) -> Found | None:
-    again = [_judged(each, read, values, judge) for each in found]
+def _best_of(found: Sequence[Found], read: Readings, values: Ints, people: Ints, judge: Judge) -> Found | None:
+    again = [_judged(each, read, values, people, judge) for each in found]
     return max(again, key=lambda each: each.score - PLAIN * _length(each.event), default=None)
 
 
@@ -103,12 +107,9 @@ def _length(event: Event) -> float:
     return sum(1 + (len(literal.levels) > 1) for literal in event.literals)
 
 
-def _judged(found: Found, read: Readings, values: Ints, judge: Judge) -> Found:
-    holds, (first, second) = found.event.holds(read), found.pair
-    hits, people = (
-        np.bincount(values[holds], minlength=max(found.pair) + 1),
-        np.bincount(values, minlength=max(found.pair) + 1),
-    )
+def _judged(found: Found, read: Readings, values: Ints, people: Ints, judge: Judge) -> Found:
+    first, second = found.pair
+    hits = np.bincount(values[found.event.holds(read)], minlength=len(people))
     score = judge.score(hits[first], int(people[first]), hits[second], int(people[second]))
     return replace(found, score=float(score))
 
@@ -148,22 +149,45 @@ def _pairs(tables: Sequence[_Table], people: Ints, judge: Judge) -> list[tuple[i
     return sorted(scores, key=lambda pair: -scores[pair])[:MOST_PAIRS]
 
 
-def _level_sets(tables: Sequence[_Table], pair: tuple[int, int], people: Ints, judge: Judge) -> Iterator[Found]:
-    """For each feature the best level, and the best set of levels that lean to the first value."""
-    one, other = people[pair[0]], people[pair[1]]
-    for table in tables:
-        first, second = table.counts[pair[0]], table.counts[pair[1]]
-        single = judge.score(first, one, second, other)
-        at = int(single.argmax())
-        yield Found(Rule((Literal(table.feature, table.levels[at : at + 1]),)), pair, float(single[at]))
-        if len(table.levels) == 2:
-            continue
-        order = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable")
-        order = order[(first + second)[order] >= min(LEAST_SEEN, int((first + second).max()))]
-        sets = judge.score(np.cumsum(first[order]), one, np.cumsum(second[order]), other)
-        upto = int(sets.argmax()) + 1
-        if 1 < upto < len(table.levels):
-            yield Found(Rule((Literal(table.feature, np.sort(table.levels[order[:upto]])),)), pair, float(sets[upto - 1]))
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Counts under two values, one after the other: of single levels of a feature, or of the first so many in an order."""
+
+    table: _Table
+    order: Ints | None
+    first: Ints
+    second: Ints
+
+    def levels(self, place: int) -> Ints | None:
+        """The levels that are counted at this place; none where that is all of them, or a single one again."""
+        if self.order is None:
+            return self.table.levels[place : place + 1]
+        return np.sort(self.table.levels[self.order[: place + 1]]) if 0 < place < len(self.table.levels) - 1 else None
+
+
+def _runs(table: _Table, pair: tuple[int, int]) -> Iterator[_Run]:
+    """Every level, and sets of those that lean to the first value."""
+    first, second = table.counts[pair[0]], table.counts[pair[1]]
+    yield _Run(table, None, first, second)
+    if len(table.levels) > 2:
+        order, seen = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable"), first + second
+        order = order[seen[order] >= min(LEAST_SEEN, int(seen.max()))]
+        yield _Run(table, order, np.cumsum(first[order]), np.cumsum(second[order]))
+
+
+def _level_sets(runs: Sequence[_Run], pair: tuple[int, int], people: Ints, judge: Judge) -> Iterator[Found]:
+    """The best level or set of levels of each run. All are scored at once: most features have two levels only."""
+    if not runs:
+        return
+    first, second = np.concatenate([run.first for run in runs]), np.concatenate([run.second for run in runs])
+    scores = judge.score(first, int(people[pair[0]]), second, int(people[pair[1]]))
+    end = 0
+    for run in runs:
+        start, end = end, end + len(run.first)
+        at = int(scores[start:end].argmax())
+        levels = run.levels(at)
+        if levels is not None:
+            yield Found(Rule((Literal(run.table.feature, levels),)), pair, float(scores[start + at]))
 
 
 def _literals(tables: Sequence[_Table], people: Ints) -> list[Literal]:
@@ -200,13 +224,12 @@ def _rules(
         block = both[values == value].astype(np.float32)
         together[value] = np.rint(block.T @ block).astype(np.int64)
     found, signed = [], [*literals, *opposites]
-    above = np.triu(np.ones((2 * size, 2 * size), np.bool_), 1)
+    row, column = np.triu_indices(2 * size, 1)
     for pair in pairs:
-        scores = judge.score(together[pair[0]], int(people[pair[0]]), together[pair[1]], int(people[pair[1]]))
-        scores[~above] = -np.inf
-        for flat in np.argsort(scores, axis=None)[::-1][:3]:
-            chosen = [int(place) for place in np.unravel_index(flat, scores.shape)]
-            score = float(scores.ravel()[flat])
+        first, second = (together[value][row, column] for value in pair)
+        scores = judge.score(first, int(people[pair[0]]), second, int(people[pair[1]]))
+        for place in np.argsort(scores)[::-1][:3].tolist():
+            chosen, score = [int(row[place]), int(column[place])], float(scores[place])
             if not np.isfinite(score):
                 continue
             found.append(Found(Rule(tuple(signed[place] for place in chosen)), pair, score))

@@ -70,7 +70,7 @@ class Worlds:
 
     def weigh(self, factor: Ints, factors: list[Fraction]) -> None:
         """Multiply the probability of each world by the factor with this number; worlds that are impossible go."""
-        pairs, self.chance = np.unique(self.chance * len(factors) + factor, return_inverse=True)
+        pairs, self.chance, _ = numbered(self.chance * len(factors) + factor, len(self.chances) * len(factors))
         spend(len(pairs))
         known: dict[Fraction, int] = {}
         products = [self.chances[pair // len(factors)] * factors[pair % len(factors)] for pair in pairs.tolist()]
@@ -211,6 +211,20 @@ def _outcomes(each: Node, kind: Type) -> tuple[Any, Ints, list[Fraction]]:
     return PackedBits.pack(bits), ahead.astype(np.int64), [Fraction(0), Fraction(1, int(ahead.sum()))]
 
 
+def numbered(keys: Ints, below: int) -> tuple[Ints, Ints, Ints]:
+    """The different keys, which are below this number, in order; which of them each key is; and how often each occurs.
+
+    Where not many more are possible than there are, they are counted: sorting takes several times as long.
+    """
+    if below > 2 * len(keys) + 1024:
+        return np.unique(keys, return_inverse=True, return_counts=True)
+    often = np.bincount(keys, minlength=below)
+    different = np.flatnonzero(often)
+    place = np.empty(below, np.int64)
+    place[different] = np.arange(len(different))
+    return different, place[keys], often[different]
+
+
 @dataclass(frozen=True)
 class Extreme:
     """The largest ratio of two probabilities of one report, None if one of them is 0, and where it is reached."""
@@ -224,21 +238,21 @@ class Extreme:
 def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, list[Fraction]]:
     """The sum of the probabilities of each group 0, 1, ...: the number of each sum, and the different sums."""
     count = int(groups.max()) + 1
-    pairs, often = np.unique(groups * len(chances) + chance, return_counts=True)
+    pairs, _, often = numbered(groups * len(chances) + chance, count * len(chances))
     owner, kind = np.divmod(pairs, len(chances))
     most = int(often.max()) + 1
-    terms, term = np.unique(kind * most + often, return_inverse=True)
+    terms, term, _ = numbered(kind * most + often, len(chances) * most)
     values = [chances[t // most] * (t % most) for t in terms.tolist()]
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
     totals, which = [Fraction(0)], np.zeros(count, np.int64)
     for turn in range(int(place.max()) + 1):
         spend(1 + len(place) // WORLDS)
         mine = place == turn  # only the groups that have so many terms
-        used, new = np.unique(which[owner[mine]] * len(values) + term[mine], return_inverse=True)
+        used, new, _ = numbered(which[owner[mine]] * len(values) + term[mine], len(totals) * len(values))
         olds, news = np.divmod(used, len(values))
         which[owner[mine]] = len(totals) + new
         totals += [totals[o] + values[t] for o, t in zip(olds.tolist(), news.tolist(), strict=True)]
-    final, which = np.unique(which, return_inverse=True)
+    final, which, _ = numbered(which, len(totals))
     known: dict[Fraction, int] = {}
     places = np.array([known.setdefault(totals[total], len(known)) for total in final.tolist()])
     return places[which], list(known)
@@ -260,7 +274,7 @@ def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], know
     found = worlds(problem, [*view, *compared, *known])
     outer, group = _grouped(found, [*known, *view])
     inner, cell = _grouped(found, compared)
-    keys, which = np.unique(group * len(inner) + cell, return_inverse=True)
+    keys, which, _ = numbered(group * len(inner) + cell, len(outer) * len(inner))
     chance, totals = sums(which, found.chance, found.chances)
     order = sorted(range(len(totals)), key=totals.__getitem__)
     rank = np.empty(len(totals), np.int64)
@@ -274,10 +288,10 @@ def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], know
         at = int(np.flatnonzero(missing)[0])
         first = int(starts[at])
         return Extreme(None, inner.named(int(keys[first]) % len(inner)), {}, outer.named(at))
-    pairs, kind = np.unique(np.stack([top, bottom], axis=1), axis=0, return_inverse=True)
-    ratios = [totals[order[a]] / totals[order[b]] for a, b in pairs.tolist()]
+    pairs, kind, _ = numbered(top * len(totals) + bottom, len(totals) ** 2)
+    ratios = [totals[order[pair // len(totals)]] / totals[order[pair % len(totals)]] for pair in pairs.tolist()]
     best = max(range(len(ratios)), key=ratios.__getitem__)
-    at = int(np.flatnonzero(kind.ravel() == best)[0])
+    at = int(np.flatnonzero(kind == best)[0])
     mine = slice(int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else len(owner))
     cells = keys[mine] % len(inner)
     high, low = (inner.named(int(cells[int(pick(ranks[mine]))])) for pick in (np.argmax, np.argmin))
@@ -326,5 +340,7 @@ def _grouped(found: Worlds, nodes: Sequence[int]) -> tuple[_Rows, Ints]:
     key = np.zeros(found.size, np.int64)
     for place, size in enumerate(ranges):  # one number for each row sorts many times faster than rows do
         key = key * size + (table[:, place] - low[place])
-    _, example, group = np.unique(key, return_index=True, return_inverse=True)
-    return _Rows(tuple(nodes), words, table[example]), group.astype(np.int64)
+    different, group, _ = numbered(key, math.prod(ranges))
+    example = np.empty(len(different), np.int64)
+    example[group] = np.arange(found.size)  # any world with this key has these values
+    return _Rows(tuple(nodes), words, table[example]), group

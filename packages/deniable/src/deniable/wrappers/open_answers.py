@@ -89,14 +89,24 @@ def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[ob
         raise InvalidParameter('The sensitive answers must be a list, for example sensitive=["AIDS", "cancer"].')
     labels = list(domain.labels)
     listed = [label.item() if isinstance(label, np.generic) else label for label in sensitive]
+    known = frozenset(labels)
     for label in listed:
-        if label not in labels:
+        if not _is_among(label, known):
             raise InvalidParameter(
                 f"The sensitive answer {label!r} is not one of the question's answers. Check its spelling."
             )
     if not listed:
         raise InvalidParameter("No answer is sensitive, so there is nothing to protect. Name at least one.")
-    chosen = tuple(label for label in labels if label in set(listed))
+    wanted = frozenset(listed)
+    chosen = tuple(label for label in labels if label in wanted)
     if len(chosen) == len(labels):
         raise InvalidParameter("Every answer is sensitive. Use the base mechanism, which protects all of them.")
     return chosen
+
+
+def _is_among(label: object, known: frozenset[object]) -> bool:
+    """Whether it is one of these; what cannot be hashed is none."""
+    try:
+        return label in known
+    except TypeError:
+        return False
