@@ -45,7 +45,6 @@ export abstract class Coins {
   flip(heads: Fraction): boolean;
   subset(n: number, k: number, oneLess?: boolean): boolean[];
   split(heads: Fraction, first: number, second: number): number;
-  tossEach(heads: number, whole?: number): boolean;
   majority(n: number): boolean[];
 }
 /** Randomness of WebCrypto, the default everywhere. The constructor throws `NoRandomness` where there is none. */

@@ -2,16 +2,21 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import deniable as dn
+from benchmarks import one_answer
 from benchmarks.bounds.bound import Bound
 from benchmarks.bounds.compiled import Compiled
 from benchmarks.bounds.plain import Plain
 from benchmarks.cli import FIGURES, main
+from deniable.core import PackedBits
+from deniable.core.running import run
+from tests.families import INSTANCES, answers
 
 NAMES = [figure.name for figure in FIGURES]
 KEYS = {"name", "ours", "peer", "peer_name", "bound", "bound_name", "unit", "ratio"}
@@ -102,3 +107,22 @@ def test_bounds_of_hashing_do_the_work(make: type[Plain]) -> None:
     step, start, width = (a + 1).astype(np.uint16), place.astype(np.uint16), np.full(30_000, 5, np.uint16)
     counts = [int(((place + (a + 1) * x) % 17 < 5).sum()) for x in range(16)]
     assert np.asarray(bound.interval_count(step, start, width, 17, 16)()).tolist() == counts
+
+
+@pytest.mark.parametrize("name", ["direct", "keys-unary", "signs-three", "unit-codes", "open-hashing"])
+def test_one_answer_is_timed_beside_its_own_law(name: str) -> None:
+    """What is timed as the law alone gives the reports of the law."""
+    mechanism = INSTANCES[name]
+    answer = answers(mechanism, 5)[2]
+    codes = [code() if callable(code) and not node.args else code for code, node in coded(mechanism, answer)]
+    alone: Any = one_answer.straight(mechanism.law)(codes, dn.SeededCoins(3))
+    drawn = run(mechanism.law, mechanism.encoded(mechanism.prepared([answer])), dn.SeededCoins(3), 1)
+    plain = [each.bytes if isinstance(each, PackedBits) else each for each in alone]
+    assert [np.asarray(each).tolist() for each in plain] == [np.asarray(each).tolist() for each in drawn.values()]
+    cost = one_answer.measured(mechanism, answer)
+    assert cost.whole > 0 and cost.wire in one_answer.page([cost])
+
+
+def coded(mechanism: dn.Mechanism, answer: Any) -> Any:
+    nodes = [node for node in mechanism.law.nodes if node.op == "code"]
+    return zip(mechanism.encoded(mechanism.prepared([answer])), nodes, strict=True)

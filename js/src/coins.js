@@ -5,7 +5,7 @@ import { HALF } from "./fraction.js";
 import { insist, lawful } from "./insist.js";
 import { listed, trueAt } from "./lists.js";
 
-export const WHOLE = 2 ** 53; // what `tossEach` counts its probabilities in
+export const WHOLE = 2 ** 53; // what most probabilities of single numbers are counted in
 
 export class Coins {
   /** `bits` truth values, each true with probability `heads`: eight binary digits at a time, the rest only where tied. */
@@ -94,12 +94,7 @@ export class Coins {
     return weights.findIndex((weight) => (left -= weight) < 0);
   }
 
-  /** True with probability heads / whole. */
-  tossEach(heads, whole = WHOLE) {
-    return this.tossAll([heads], whole)[0];
-  }
-
-  /** The same for each of a list. */
+  /** For each of a list, true with probability heads / whole. */
   tossAll(heads, whole) {
     insist(heads.every((each) => each >= 0 && each <= whole));
     if (whole == WHOLE) return heads.map((each) => this.word() >> 11n < each);

@@ -2,7 +2,7 @@
 // the answer is: its probability, or this over that of a fixed law. So the loss is at most the largest ratio of two numbers
 // of one class. Every rule of proof finds such classes by a look at the graph; docs/law.md states them as theorems.
 
-import { equal, largest, less, ONE, over, plus, product, ratio, rest, smallest, times, ZERO } from "./fraction.js";
+import { equal, largest, less, ONE, over, product, ratio, rest, smallest, times, ZERO } from "./fraction.js";
 import { BIT, choose, codesOf, constant, isDraw, isNumber, make, NONE, rewritten, rules, sizeOf, spend, unknown, upstream, weighted } from "./graph.js";
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
@@ -114,16 +114,16 @@ export function termsOf(node, by) {
 
 /** The sum of noise. Draws that keep a number, or move it on evenly, are one such draw together. */
 function summed(terms, by, isOwn) {
-  let stay = null;
+  let bias = ONE; // how much more often than evenly all such draws together stay at 0, as a share of the most that is possible
   const found = [];
   for (const term of terms) {
     const { op, params } = term;
     const [p, first, second] = params;
     if (op === "below" && p === by && isOwn(term)) return term; // with anything added it is still uniform
     if (op !== "split" || first !== 1n || !second || second !== by - 1n || !isOwn(term)) found.push(term);
-    else stay = stay ? plus(times(stay, p), over(times(rest(stay), rest(p)), ratio(second))) : p;
+    else bias = product(bias, { n: p.n * by - p.d, d: p.d * second });
   }
-  if (stay) found.push(make("split", [], [stay, 1n, by - 1n]));
+  if (bias !== ONE) found.push(make("split", [], [ratio(bias.d + bias.n * (by - 1n), bias.d * by), 1n, by - 1n]));
   return make("mod", [found.reduce((a, b) => make("add", [a, b]))], [by]);
 }
 
@@ -135,6 +135,7 @@ function moved(node, left) {
   if (form.width) return undefined;
   const terms = op === "mod" ? termsOf(a, params[0]) : args;
   const draws = allDraws([...terms, ...left]); // each as often as something depends on it
+  spend(draws.length);
   const isOwn = (draw) => {
     spend(draws.length);
     return isDraw(draw) && !draw.args.length && isOnce(draws, draw);

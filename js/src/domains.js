@@ -7,27 +7,32 @@ import { OutsideDomain } from "./errors.js";
 import { insist, lawful, whole } from "./insist.js";
 import { listed } from "./lists.js";
 
-const MOST = 2 ** 22; // answers of a question, so that a description of a few bytes takes no more memory than this
+const MOST = 2 ** 17; // answers of a question, so that a description of a few bytes takes no more memory than these
+let left; // of them, for the other parts of the question
 
-const refuse = (what, holds = false) => lawful(holds, what, OutsideDomain);
+const refuse = (what, holds) => lawful(holds, what, OutsideDomain);
 
-const isLabel = (label) => typeof label === "string" || Number.isInteger(label);
+const isLabel = (label) => typeof label === "string" || Number.isFinite(label);
+const few = (size) => {
+  left -= whole(size, 1, left);
+  return size;
+};
 const placesOf = (labels) => new Map(labels.map((label, place) => [label, place]));
 
 /** Round half to even, as Python and NumPy do. */
 function rint(x) {
   const floor = Math.floor(x);
   const past = x - floor;
-  return past < 0.5 || (past === 0.5 && floor % 2 === 0) ? floor : floor + 1;
+  return past > 0.5 || (past === 0.5 && floor % 2) ? floor + 1 : floor;
 }
 
 /** Labels, or so many numbers, or places, or numbers in order; of these, with `snap`, the nearest is taken. */
 function choices({ labels: given, size, points, range, other, snap }) {
   const [start, stop, step] = range ?? [0, size ?? points?.length, 1];
-  const labels = given ?? listed(whole(Math.ceil((stop - start) / step), 2, MOST), (i) => start + i * step);
+  const labels = given ?? listed(few(Math.ceil((stop - start) / step)), (i) => start + i * step);
   const places = placesOf(labels);
-  insist(labels.every((label) => isLabel(label) || Number.isFinite(label)) && labels.length > 1 && places.size === labels.length);
-  insist((other === undefined || places.has(other)) && (!points || points.length === labels.length));
+  const isWhole = labels.length > 1 && places.size === labels.length && (!points || points.length === labels.length);
+  insist(labels.every(isLabel) && isWhole && (other === undefined || places.has(other)));
   const place = (value) => {
     const above = snap && typeof value === "number" ? labels.findIndex((label) => label >= value) : -1;
     if (above > 0) return value - labels[above - 1] <= labels[above] - value ? above - 1 : above;
@@ -39,7 +44,7 @@ function choices({ labels: given, size, points, range, other, snap }) {
 /** Numbers on a grid; the law rounds what lies between two points to either of them by a coin. */
 function interval({ low, high, steps, clip = false }) {
   insist(low < high && high - low < Infinity);
-  const size = whole(steps, 1, MOST) + 1;
+  const size = whole(steps, 1, 2 ** 22) + 1;
   const point = (place) => (place === steps ? high : place * ((high - low) / steps) + low);
   const position = (value) => {
     const inside = Math.min(Math.max(value, low), high);
@@ -86,7 +91,7 @@ function features(spec) {
 
 /** Sets of at most `at_most` keys, each with a value. */
 function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
-  const labels = keys ?? listed(whole(size, 1, MOST), Number);
+  const labels = keys ?? listed(few(size), Number);
   const places = placesOf(labels);
   const names = placesOf(labels.map(String)); // of objects, whose keys are words
   insist(labels.every(isLabel) && places.size === labels.length && low < high && high - low < Infinity);
@@ -126,7 +131,7 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
 
 /** Several answers: each has a code of its own. */
 function vectors({ parts }) {
-  const all = parts.map(domainFrom);
+  const all = parts.map((part) => domainFrom(part, left));
   const place = (values) => all.map((part, i) => part.place(values[i]));
   const inputs = Object.fromEntries(all.map((each, i) => [`answer${i}`, [each.size - 1]]));
   const codes = (values) => Object.fromEntries(place(values).map((at, i) => [`answer${i}`, at]));
@@ -137,8 +142,14 @@ function vectors({ parts }) {
 function product(spec) {
   const { parts, place } = vectors(spec);
   const size = whole(parts.reduce((all, part) => all * part.size, 1), 1, MOST);
-  const labels = parts.reduce((all, part) => all.flatMap((a) => part.labels.map((b) => [...a, b])), [[]]).map((all) => all.join(", "));
-  return { parts, labels, size, place: (values) => place(values).reduce((sum, at, i) => sum * parts[i].size + at, 0) };
+  return {
+    parts,
+    size,
+    place: (values) => place(values).reduce((sum, at, i) => sum * parts[i].size + at, 0),
+    get labels() {
+      return parts.map((part) => part.labels).reduce((all, own) => all.flatMap((a) => own.map((b) => `${a}, ${b}`)));
+    },
+  };
 }
 
 const KINDS = {
@@ -160,7 +171,8 @@ export const addDomain = (kind, make) => {
   };
 };
 
-export function domainFrom(spec) {
+export function domainFrom(spec, room = MOST) {
+  left = room;
   insist(Object.hasOwn(KINDS, spec.kind));
   const domain = KINDS[spec.kind](spec);
   domain.kind = spec.kind;

@@ -8,10 +8,13 @@ export const gcd = (a, b) => {
   return a < 0n ? -a : a;
 };
 
+const LONG = 1n << 32768n;
+
+/** In lowest terms, where that does not take long. */
 export function ratio(n, d = 1) {
   n = BigInt(n);
   d = BigInt(d);
-  const common = gcd(n, d) || 1n;
+  const common = (n < LONG && gcd(n, d)) || 1n;
   return { n: n / common, d: d / common };
 }
 
@@ -29,7 +32,6 @@ export const sum = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
 export const reduced = (a) => ratio(a.n, a.d);
 export const plus = (a, b) => reduced(sum(a, b));
 export const times = (a, b) => reduced(product(a, b));
-export const minus = (a, b) => plus(a, { n: -b.n, d: b.d });
 export const product = (a, b) => ({ n: a.n * b.n, d: a.d * b.d }); // not reduced, which would take long
 export const over = (a, b) => times(a, { n: b.d, d: b.n });
 export const less = (a, b) => a.n * b.d < b.n * a.d;
@@ -66,7 +68,7 @@ function exp({ n, d }) {
 
 /** Whether odds are at most e^epsilon, which comes from anybody: a number, and not so large that this takes long. */
 export const within = (odds, epsilon) =>
-  Number.isFinite(epsilon) && epsilon < 1e3 && (equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d);
+  epsilon >= 0 && epsilon < 1e3 && typeof epsilon === "number" && (equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d);
 
 const known = new Map();
 
@@ -93,7 +95,7 @@ export function simplest(a, b, c, d) {
 
 /** A float that is at least ln(odds), by no more than a few units in its last place. */
 export function logUp(odds) {
-  let near = Math.log(float(odds)) * (1 - 2 ** -50);
-  while (!within(odds, near)) near += near * 2 ** -52;
+  let near = Math.log1p(float({ n: odds.n - odds.d, d: odds.d }));
+  for (let step = 2 ** -52; !within(odds, near); step *= 2) near += near * step || 2 ** -250;
   return near;
 }

@@ -8,7 +8,6 @@ import { DeniableError, EmptyBatch, OutsideDomain } from "./errors.js";
 import { logUp, within, written } from "./fraction.js";
 import { insist, lawful, whole } from "./insist.js";
 import * as layout from "./layout.js";
-import { trueAt } from "./lists.js";
 import { keeping, remembered } from "./memory.js";
 import { Program } from "./program.js";
 
@@ -47,8 +46,7 @@ export class Mechanism {
     const domain = domainFrom(spec.domain);
     const secret = sensitive && new Set(sensitive.map((label) => domain.places.get(label)));
     insist(epsilon > 0 && epsilon <= 100 && !secret?.has(undefined));
-    const { labels, size } = domain;
-    Object.assign(this, { spec, wire, epsilon, domain, sensitive, labels, size, fields: fieldsFrom(fields) });
+    Object.assign(this, { spec, wire, epsilon, domain, sensitive, size: domain.size, fields: fieldsFrom(fields) });
     this.bits = this.fields.reduce((sum, field) => sum + field.bits, 0);
     this.#program = new Program(law);
     this.#snaps = snaps === true;
@@ -56,7 +54,7 @@ export class Mechanism {
     check(this.#program, domain, this.fields);
     if (opens && secret) {
       this.opens = opens;
-      this.open = trueAt(labels.map((_, place) => !secret.has(place)));
+      this.open = [...domain.places.values()].filter((place) => !secret.has(place));
     }
     this.#prove(this.open && { field: opens[0], from: opens[1], secret });
     this.reads = reads ?? {};
@@ -71,6 +69,10 @@ export class Mechanism {
     const alone = this.#kept && proved(this.#program);
     // A report that is made from what is kept discloses no more than that.
     Object.assign(this, found, isSmall(alone) && alone, { ever: this.#kept && found.odds });
+  }
+
+  get labels() {
+    return this.domain.labels;
   }
 
   get loss() {

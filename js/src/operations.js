@@ -8,7 +8,7 @@ export const WIDEST = 1n << 20n; // cells of a row, and numbers of a vector
 
 // Types: a whole number from `least` to `most`; with a width a vector of such numbers, or with `row` as many bits
 
-const number = (least = 0n, most = 1n, width) => ({ least, most, width, row: false });
+export const number = (least = 0n, most = 1n, width) => ({ least, most, width, row: false });
 const row = (width) => ({ least: 0n, most: 1n, width: Number(width), row: true });
 
 export const smallest = (all) => all.reduce((a, b) => (b < a ? b : a));

@@ -2,7 +2,7 @@
 // anything; what is not a law is refused here, in time and memory that its length bounds.
 
 import { lawful } from "./insist.js";
-import { LARGEST, OPERATIONS, smallest, WIDEST, wholes } from "./operations.js";
+import { LARGEST, number, OPERATIONS, smallest, WIDEST, wholes } from "./operations.js";
 import { evaluate } from "./run.js";
 
 const MOST_NODES = 20_000;
@@ -49,7 +49,7 @@ export class Node {
 
   within(least, most, width) {
     this.need(least >= -LARGEST && most <= LARGEST);
-    return { least, most, width, row: false };
+    return number(least, most, width);
   }
 
   /** A number, or a vector of them. */

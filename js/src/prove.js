@@ -2,9 +2,9 @@
 
 import { cost } from "./worlds.js"; // first: in this order the bundle compresses best
 import { openBound, profile } from "./cases.js";
-import { areApart, arranged, classes, deciders, drawsOf, FEW, isFree, isOnce, marked, oddsOf, shifted, unmarked, usesIn } from "./densities.js";
+import { areApart, arranged, classes, deciders, drawsOf, FEW, isOnce, marked, oddsOf, shifted, unmarked, usesIn } from "./densities.js";
 import { DeniableError } from "./errors.js";
-import { largest, ONE, product, ratio } from "./fraction.js";
+import { largest, ONE, product, reduced } from "./fraction.js";
 import { before } from "./program.js";
 import { sampled, taken } from "./sampling.js";
 import { codesOf, constant, fixedTo, isDraw, isSingle, make, rewritten, rules, spend, start, unknown, upstream, valuesOf } from "./graph.js";
@@ -43,7 +43,7 @@ function cleaned(view) {
       }
     }
     for (const node of seen) {
-      if (isDraw(node) && isFree(node) && !node.args.length && !node.form.row) instead.set(node, unknown(node.form, false));
+      if (isDraw(node) && !node.args.length && !node.form.row) instead.set(node, unknown(node.form, false));
     }
     const next = rewritten(seen, instead);
     if (next.length === view.length && next.every((node, place) => node === view[place])) return view;
@@ -78,6 +78,7 @@ const exchange = (view) => view.length === 1 && view[0].form.row && oddsOf(arran
 
 /** The bits of a row that is the same whatever is drawn, made of rows of zeros and of ones; else with nothing among them. */
 function certain({ op, args, params: [p], form: { width } }) {
+  spend(width);
   if (op === "join") return args.flatMap(certain);
   return op === "flags" && (!p.n || p.n === p.d) ? new Array(width).fill(BigInt(p.n > 0n)) : [undefined];
 }
@@ -87,17 +88,16 @@ function cells(view) {
   const left = view.filter((node) => !node.form.row);
   const [width, ...others] = new Set(rows.map((node) => node.form.width));
   if (!width || others.length) return undefined;
-  const joined = upstream(rows).filter((node) => node.op === "join" && node.form.width === width);
-  const bits = joined.map(certain);
+  const isJoined = (node) => node.op === "join" && node.form.width === width;
+  const joined = upstream(rows).filter(isJoined).map((node) => [node, certain(node)]).filter(([, bits]) => !bits.includes(undefined));
   const kinds = new Map(joined.length ? [] : [["", [0, width]]]); // of cells, by the bits that are certain
   for (let place = 0; joined.length && place < width; place++) {
-    const kind = bits.map((list) => list[place]).join();
+    const kind = joined.map(([, bits]) => bits[place]).join();
     kinds.set(kind, [place, (kinds.get(kind)?.[1] ?? 0) + 1]);
   }
-  spend(width * joined.length);
   let odds = ONE;
   for (const [place, often] of kinds.values()) {
-    const known = joined.flatMap((node, i) => (bits[i].includes(undefined) ? [] : [[node, constant(bits[i][place])]]));
+    const known = joined.map(([node, bits]) => [node, constant(bits[place])]);
     const [mark, law] = unmarked(rows, view, new Map(known)) ?? [];
     if (mark) return law && oddsOf(marked(rows, left, law));
     const own = !left.length && oddsOf(law);
@@ -213,7 +213,7 @@ export function proved(program, open) {
     const view = program.report.map(([, place]) => made[place]);
     const place = program.report.findIndex(([name]) => name === open?.field);
     const odds = open ? openBound(view, place, BigInt(open.from), open.secret) : bound(view);
-    if (odds) return { odds: odds.n < LONGEST ** 128n ? ratio(odds.n, odds.d) : odds, rules: [...new Set(rules)] };
+    if (odds) return { odds: reduced(odds), rules: [...new Set(rules)] };
     if (!open && isUnbounded(view)) return { odds: null, rules: ["counterexample"] };
   } catch (error) {
     if (!(error instanceof DeniableError || error instanceof RangeError)) throw error;

@@ -8,7 +8,7 @@ import { sendUntil } from "./sending.js";
 
 const MOST_PERIODS = 4096; // that are remembered; reports for earlier ones are not made any more
 const LONGEST_SPAN = 1000;
-const MOST_REPORTS = 1e5; // whose odds are multiplied
+const MOST_DIGITS = 2e6; // of odds that are multiplied
 const MADE = "There is a report for this period already. The same one can be sent again, but not a new one.";
 
 const insist = (good, what, kind) => {
@@ -48,7 +48,7 @@ function everOf(survey, span) {
     if (!asksAgain(survey.tree.question[place])) return [loss.odds, 1];
     return lifetimeLoss ? [lifetimeLoss.odds, 1] : [loss.odds, reports];
   });
-  if (!found.every(([, times]) => times > 0 && times <= MOST_REPORTS)) return null;
+  if (!found.every(([text, times]) => times > 0 && text.length * times <= MOST_DIGITS)) return null;
   let all = found.map(([text, times]) => text.split("/").map((part) => BigInt(part) ** BigInt(times)));
   if (survey.budget === "sampled") all = all.sort(([a, b], [c, d]) => (a * d < c * b ? 1 : -1)).slice(0, survey.sample);
   return all.reduce((one, [n, d = 1n]) => ({ n: one.n * n, d: one.d * d }), { n: 1n, d: 1n });

@@ -43,7 +43,7 @@ test("certain tosses draw nothing, impossible probabilities are refused", () => 
     ],
   );
   assert.throws(() => coins.toss(ratio(3, 2)), { name: "InvalidParameter" });
-  assert.throws(() => coins.tossEach(5, 4), { name: "InvalidParameter" });
+  assert.throws(() => coins.tossAll([5], 4), { name: "InvalidParameter" });
 });
 
 test("every value below n has equally many words", () => {
@@ -74,11 +74,11 @@ test("a share of 2^53 is compared with the upper 53 bits", () => {
   const heads = 12345678901;
   const word = BigInt(heads) << 11n;
   assert.deepEqual(
-    [word - 1n, word].map((each) => new GivenCoins(word64(each)).tossEach(heads)),
+    [word - 1n, word].map((each) => new GivenCoins(word64(each)).tossAll([heads], WHOLE)[0]),
     [true, false],
   );
-  assert.equal(new GivenCoins(word64(2n ** 64n - 1n)).tossEach(WHOLE), true);
-  assert.equal(new GivenCoins(word64(0n)).tossEach(0), false);
+  assert.equal(new GivenCoins(word64(2n ** 64n - 1n)).tossAll([WHOLE], WHOLE)[0], true);
+  assert.equal(new GivenCoins(word64(0n)).tossAll([0], WHOLE)[0], false);
 });
 
 const wordFor = (value, n) => word32(Math.ceil((value * 2 ** 32) / n) + 1);

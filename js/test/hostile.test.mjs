@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { within, ratio } from "../src/fraction.js";
+import { logUp, ratio, times, within } from "../src/fraction.js";
 import { DeniableError, Device, NoRandomness, openLedger, Program, SecureCoins, Survey } from "../src/index.js";
 import { proved } from "../src/prove.js";
 import { RepeatedDevice } from "../src/repeated.js";
@@ -81,15 +81,45 @@ test("an epsilon that is text does not get past a limit for a lifetime", async (
   assert.throws(again, DeniableError);
 });
 
+test("the epsilon of any odds is found at once, and is at least their logarithm", () => {
+  for (const bits of [1n, 20n, 50n, 60n, 199n, 255n, 300n, 5000n]) {
+    const odds = ratio(2n ** bits + 1n, 2n ** bits);
+    const before = process.cpuUsage();
+    const epsilon = logUp(odds);
+    assert.ok(process.cpuUsage(before).user < 1e6);
+    assert.ok(within(odds, epsilon) && epsilon < Math.max(2 ** (1 - Number(bits)), 2 ** -200));
+    if (bits < 200n) assert.ok(!within(odds, epsilon * (1 - 2e-15)));
+  }
+  assert.equal(logUp(ratio(1)), 0);
+});
+
+test("a law whose odds are hardly above 1 is proved and stated at once", () => {
+  const law = new Program({
+    nodes: [["code", [], "x", 0, 1], ["split", [], `${2n ** 200n + 1n}/${2n ** 201n}`, 1, 1], ["add", [0, 1]], ["mod", [2], 2]],
+    report: [["y", 3]],
+  });
+  const { odds } = proved(law);
+  assert.deepEqual(odds, ratio(2n ** 200n + 1n, 2n ** 200n - 1n));
+  assert.ok(logUp(odds) < 1e-59);
+});
+
+test("fractions that are too long are not put into lowest terms", () => {
+  const long = 3n * 2n ** 100_000n;
+  assert.deepEqual(ratio(long, 3n), { n: long, d: 3n });
+  const [chance, before] = [{ n: 3n ** 200_000n, d: 2n ** 317_000n }, process.cpuUsage()];
+  times(chance, chance);
+  assert.ok(process.cpuUsage(before).user < 1e6);
+});
+
 test("no epsilon takes for ever", () => {
-  for (const epsilon of [Infinity, NaN, 1e300, 1e3, "x", {}, null, undefined, "1"]) assert.equal(within(ratio(2), epsilon), false);
+  for (const epsilon of [-1, -1e300, -Infinity, Infinity, NaN, 1e300, 1e3, "x", {}, null, undefined, "1"]) assert.equal(within(ratio(2), epsilon), false);
   assert.ok(within(ratio(2), 1) && within(ratio(1), 1e-6) && !within(ratio(3), 1));
 });
 
 test("a lifetime without end, or with reports without end, is refused at once", () => {
   const known = file("../js/test/repeated");
   for (const [name, { survey, law }] of Object.entries(known)) {
-    for (const edit of [{ lifetime_epsilon: 1e999 }, { lifetime_epsilon: "x" }, { closes: 2 ** 52, window: 1, lifetime_epsilon: 100 }]) {
+    for (const edit of [{ lifetime_epsilon: 1e999 }, { lifetime_epsilon: "x" }, { lifetime_epsilon: -1e300 }, { closes: 2 ** 52, window: 1, lifetime_epsilon: 100 }]) {
       const tree = JSON.parse(survey);
       Object.assign(tree.survey, edit);
       const text = JSON.stringify(tree).replace('"lifetime_epsilon":null', '"lifetime_epsilon":1e999');

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { domainFrom } from "../src/domains.js";
 import { Survey } from "../src/index.js";
 import { lawText, surveyText } from "./shared.mjs";
 
@@ -89,6 +90,10 @@ for (const [what, domain] of [
   ["numbers in order", { kind: "ordered", range: [0, 1e9, 1] }],
   ["keys", { kind: "key-value", size: 1e9, low: 0, high: 1, at_most: 1 }],
   ["combinations", { kind: "product", parts: new Array(40).fill({ kind: "categories", size: 2 }) }],
+  ["combinations of two answers each", { kind: "product", parts: new Array(22).fill({ kind: "categories", size: 2 }) }],
+  ["keys that each may have", { kind: "key-value", size: 2 ** 20, low: 0, high: 1, at_most: 2 ** 19 }],
+  ["answers of all parts together", { kind: "vectors", parts: new Array(1000).fill({ kind: "categories", size: 1000 }) }],
+  ["parts of parts", { kind: "vectors", parts: new Array(1000).fill({ kind: "vectors", parts: [{ kind: "ordered", range: [0, 1000, 1] }] }) }],
   ["steps", { kind: "interval", low: 0, high: 1, steps: 1e9 }],
   ["dimensions", { kind: "features", dimensions: 1e9, low: 0, high: 1, steps: 4 }],
 ]) {
@@ -99,3 +104,18 @@ for (const [what, domain] of [
     assert.ok(process.memoryUsage().heapUsed - before < 2e8);
   });
 }
+
+test("combinations of long answers are named only where somebody looks", () => {
+  const part = { kind: "categories", labels: ["a".repeat(20_000), "b".repeat(20_000)] };
+  const domain = domainFrom({ kind: "product", parts: new Array(16).fill(part) });
+  assert.equal(domain.size, 2 ** 16);
+  assert.equal(domain.place(new Array(16).fill(part.labels[1])), 2 ** 16 - 1);
+  assert.deepEqual(domainFrom({ kind: "product", parts: [{ kind: "categories", size: 2 }, { kind: "categories", labels: ["x", "y"] }] }).labels, ["0, x", "0, y", "1, x", "1, y"]);
+});
+
+test("every question has its own room for answers, whatever was asked before", () => {
+  const large = { kind: "categories", size: 2 ** 17 };
+  for (let times = 0; times < 2; times++) assert.equal(domainFrom(large).size, 2 ** 17);
+  assert.throws(() => domainFrom({ kind: "vectors", parts: [large, { kind: "categories", size: 2 }] }), { name: "InvalidParameter" });
+  assert.equal(domainFrom({ kind: "vectors", parts: [{ kind: "categories", size: 2 ** 16 }, { kind: "categories", size: 2 ** 16 }] }).parts.length, 2);
+});

@@ -209,6 +209,21 @@ const HOSTILE = {
   }),
   "a packed row": program(ANSWER, ["toss", [], "1/2"], ["pack", new Array(2 ** 20).fill(1), 1], ["ones", [2]], ["div", [3], 2 ** 20], ["xor", [0, 4]]),
   "rows of sixteen": program(ANSWER, ["subset", [0], 16, 8], ["subset", [0], 16, 7], ["xor", [1, 2]], ["majority", [], 16], ["and", [3, 4]], ["ones", [5]]),
+  "a sum of draws with long fractions of their own": new Program({
+    nodes: [["code", [], "x", 0, 9], ...Array.from({ length: 700 }, (_, i) => [["split", [], `${2n ** 254n + BigInt(i)}/${2n ** 256n - BigInt(2 * i + 1)}`, 1, 9], ["add", [2 * i, 2 * i + 1]]]).flat(), ["mod", [1400], 10]],
+    report: [["x", 1401]],
+  }),
+  "rows joined again and again": program(
+    ...[["code", [], "x", 0, 999], ["flags", [], "1/1", 1000], ...Array.from({ length: 3000 }, (_, i) => ["join", [i + 1]])],
+    ...[["flags", [], "1/3", 1000], ["toss", [], "1/2"], ["put", [3002, 0, 3003]], ["xor", [3004, 3001]]],
+  ),
+  "many views of one sum": new Program({
+    nodes: [
+      ...[["code", [], "x", 0, 9], ["toss", [], "1/3"], ...Array.from({ length: 699 }, (_, i) => [["toss", [], "1/3"], ["add", [i && 2 * i + 1, 2 * i + 2]]]).flat()],
+      ...Array.from({ length: 700 }, (_, i) => [["const", [], i + 1], ["mul", [0, 1400 + 4 * i]], ["add", [1401 + 4 * i, 1399]], ["mod", [1402 + 4 * i], 100 + i]]).flat(),
+    ],
+    report: Array.from({ length: 700 }, (_, i) => [`f${i}`, 1403 + 4 * i]),
+  }),
   "wide numbers": program(["code", [], "x", 0, String(2n ** 61n)], ["below", [], String(2n ** 61n)], ["add", [0, 1]]),
 };
 

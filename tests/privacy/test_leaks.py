@@ -631,6 +631,15 @@ def test_a_leak_is_refused_or_gets_its_true_loss(name: str) -> None:
         return
     assert not found.holds, name
     assert found.loss.odds is None or found.loss.epsilon() > found.mechanism.epsilon
+    if found.loss.odds is not None and isinstance(found.mechanism, dn.DirectResponse):
+        assert true_odds(found.mechanism) <= found.loss.odds
+
+
+def true_odds(mechanism: Mechanism) -> Fraction:
+    """The largest ratio of the probabilities of a report, from the whole law of every answer."""
+    laws = [dict(dn.law(mechanism, index).items()) for index in range(N)]
+    every = [[law.get(report, Fraction(0)) for law in laws] for report in set().union(*laws)]
+    return max(max(chances) / min(chances) for chances in every)
 
 
 @pytest.mark.parametrize("name", HARMLESS)

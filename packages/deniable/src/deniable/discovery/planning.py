@@ -112,7 +112,10 @@ def plan_discovery(
     """The mechanism that finds the rarest strings of a form; `bits` is how long a string may be, coded, to be found."""
     if form not in BITS:
         raise InvalidParameter(f"The form of strings must be one of {', '.join(BITS)}.")
-    design = best_design(BITS[form] if bits is None else bits)
+    most = BITS[form] if bits is None else bits
+    if not 1 <= most <= 8 * LONGEST:
+        raise InvalidParameter(f"Strings are found by prefixes of 1 to {8 * LONGEST} bits.")
+    design = best_design(most)
     base, digits = best_base(odds_below(checked_epsilon(epsilon)))
     weights = [max(1, round(SLOTS * share)) for share in design.shares]
     domain = Strings(form, LONGEST, design.bits, base**digits, normal, at_most)

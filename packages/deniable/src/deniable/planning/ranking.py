@@ -10,6 +10,7 @@ from deniable.core.showing import html_table
 from deniable.errors import DeniableError, InvalidParameter
 
 CLOSE = 1.015  # squared errors this close to the smallest count as equally good; then report size and server work decide
+NEGLIGIBLE = 1e-100  # errors below this are rounding
 EQUAL = 1 + 1e-9  # the same, where only rounding may separate them
 
 M = TypeVar("M", covariant=True)
@@ -108,7 +109,7 @@ class Ranking(Sequence[Row[M]]):
 
     def ratio(self, row: Row[object]) -> float:
         """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself."""
-        return (row.error / self.rows[0].error) ** self.power
+        return _relative(row.error, self.rows[0].error) ** self.power
 
     def above(self, row: Row[object]) -> float | None:
         """How far the error of a row, squared as in `ratio`, is above the best possible, at most; 0.01 is one percent.
@@ -117,7 +118,7 @@ class Ranking(Sequence[Row[M]]):
         """
         if self.bound is None or (row.mechanism is None and row.error < self.bound):
             return None
-        return max(0.0, (row.error / self.bound) ** self.power - 1)
+        return max(0.0, _relative(row.error, self.bound) ** self.power - 1)
 
     @property
     def shown(self) -> list[Column]:
@@ -196,6 +197,11 @@ class Ranking(Sequence[Row[M]]):
             }
             for row in self.rows
         ]
+
+
+def _relative(error: float, other: float) -> float:
+    """One error over another; at the largest budgets both may be nothing but rounding."""
+    return max(error, NEGLIGIBLE) / max(other, NEGLIGIBLE)
 
 
 def _percent(share: float | None) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core import Domain, Mechanism
+from deniable.core.odds import SMALLEST_EPSILON
 from deniable.errors import InvalidParameter
 from deniable.planning.planner import plan
 from deniable.planning.ranking import checked_people
@@ -54,10 +55,12 @@ def plan_windows(domain: Domain, epsilon: float, span: int, n: int = 10_000) -> 
     if span < 2:
         raise InvalidParameter("A span has at least two periods. For one report in every period use plan.")
     own = max(1, n // span)
-    whole, part = plan(domain, epsilon, own), plan(domain, epsilon / span, n)
+    share = epsilon / span
+    planned = max(share, SMALLEST_EPSILON)
+    whole, part = plan(domain, epsilon, own), plan(domain, planned, n)
     even = np.full(domain.size, 1 / domain.size)
     error, divided = (_rms(mechanism, even, size) for mechanism, size in ((whole, own), (part, n)))
-    return WindowPlan(whole, span, error, divided)
+    return WindowPlan(whole, span, error, divided * planned / share)  # errors of small budgets grow as these shrink
 
 
 def _rms(mechanism: Mechanism, truth: np.ndarray, n: int) -> float:

@@ -74,7 +74,7 @@ class Workload:
 
     def mean_square(self, covariance: Floats) -> float:
         """The mean variance of the answers to the questions, if shares have this covariance."""
-        return float(np.sum(self.gram * covariance)) / self.questions
+        return max(0.0, float(np.sum(self.gram * covariance))) / self.questions  # rounding may go below zero
 
     @property
     def centred(self) -> Floats:

@@ -103,6 +103,8 @@ def improved(channel: Floats, workload: Workload, odds: float, rounds: int, know
     gram, least = workload.centred, channel.min(axis=1)
     channel, free = projected(channel, least, odds)
     value, slope = _objective(channel, gram, known)
+    if not slope.any():
+        return channel  # at the smallest budgets rounding leaves no direction
     step = 0.1 * float(np.abs(channel).mean() / np.abs(slope).mean())
     for _ in range(rounds):
         # How the best value changes with the least probabilities, whose multiples bound what is not free.
