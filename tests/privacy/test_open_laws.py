@@ -40,7 +40,7 @@ def test_no_bound_is_below_the_exact_loss(made: Made, most: int, monkeypatch: py
 def disclosing(nodes: list[list[Any]], seen: int) -> dict[str, Any]:
     """A law that reports this node of those given, and, of every second answer from 3 on, the answer."""
     at = len(nodes)
-    more = [["toss", [], "1/2"], ["and", [1, at]], ["const", [], 1], ["add", [0, at + 2]], ["const", [], 0]]
+    more: list[list[Any]] = [["toss", [], "1/2"], ["and", [1, at]], ["const", [], 1], ["add", [0, at + 2]], ["const", [], 0]]
     nodes = [*nodes, *more, ["where", [at + 1, at + 3, at + 4]]]
     return {"nodes": nodes, "report": [["disclosed", at + 5], ["seen", seen]]}
 
