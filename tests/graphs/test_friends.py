@@ -239,7 +239,7 @@ class TestBadInput:
     def test_reports_that_no_device_sends(self, few_hubs: Any) -> None:
         second = few_hubs[0][1]
         hub = int(np.argsort(second.standing.rank[second.position])[9])
-        columns = second.perturb([{"me": hub, "knows": []}]).columns
+        columns = second.perturb([{"me": hub, "knows": []}], dn.SeededCoins(1)).columns
         for message in (b"", columns["message"][0] + b"\1\1", b"\0\377" + columns["message"][0][2:]):
             with pytest.raises(dn.InvalidReport):
                 second.votes({"key": columns["key"], "message": np.array([message], object)})
