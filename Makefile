@@ -58,7 +58,7 @@ $(LEARN)/.installed: pyproject.toml $(FRAMEWORKS) $(wildcard packages/*/pyprojec
 	$(call packages,$(LEARN),$(FRAMEWORKS),--group learn \
 	  -e packages/deniable -e 'packages/deniable-learn[all]' -e research)
 
-demo: env
+demo: env $(if $(ALL),kernels)
 	$(VENV)/bin/deniable demo --picture demo.png --survey
 
 check: env
@@ -67,6 +67,7 @@ check: env
 	$(VENV)/bin/mypy
 
 # numba keeps what it compiles beside the source: once, before processes that start together all compile the same.
+# Where everything is made at once, that is also the demonstration and the benchmarks.
 kernels: env
 	$(VENV)/bin/python -m tests.kernels
 
@@ -85,7 +86,7 @@ test-learn: env-learn
 	$(LEARN)/bin/$(PYTEST) packages/deniable-learn tests/learn tests/research tests/test_examples.py \
 	  -m 'frameworks or learn'
 
-bench: $(if $(ALL),env-peers,env)
+bench: env $(if $(ALL),kernels env-peers)
 	$(VENV)/bin/python -m benchmarks $(NAMES)
 
 docs: env

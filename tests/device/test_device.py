@@ -33,8 +33,14 @@ class Collector:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
+    """What the test itself would have waited for; threads that other tests have left do not count."""
+    waits, own = list[float](), threading.get_ident()
+
+    def sleep(seconds: float) -> None:
+        if threading.get_ident() == own:
+            waits.append(seconds)
+
+    monkeypatch.setattr("time.sleep", sleep)
     return waits
 
 

@@ -43,6 +43,7 @@ def odds_below(epsilon: float) -> Fraction:
     return simplest_between(_exp(exact * (1 - _SHARE), up=True), _exp(exact, up=False))
 
 
+@lru_cache(maxsize=1024)
 def log_up(odds: Fraction) -> float:
     """The smallest float that is at least ln(odds).
 
