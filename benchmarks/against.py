@@ -59,8 +59,10 @@ for line in sys.stdin:
 BOUNDS = """
 FIGURES |= {f"bound {f.name}": (lambda bound: lambda effort: bound(effort)[0])(f.bound) for f in cli.FIGURES}
 """
-PERTURB = ("release/bipartite", "release/staircase", "release/coarsened", "release/exponential", "compressed/encode")
-PERTURB += ("learning/mean", "learning/privatize", "learning/sgd")
+PERTURB = (
+    *("release/bipartite", "release/staircase", "release/coarsened", "release/exponential"),
+    *("compressed/encode", "learning/mean", "learning/privatize", "learning/sgd"),
+)
 
 
 PAGE = """# Randomizing, beside an earlier commit and the bound

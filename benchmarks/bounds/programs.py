@@ -57,7 +57,7 @@ def release_perturb(release: dn.Mechanism, values: Column) -> Work | None:
 def pairs_perturb(kind: str, mechanism: dn.Mechanism, sets: dn.Pairs) -> Work | None:
     """One pair of a set of keys with values, checked and randomized; None where there is no compiler."""
     domain: Any = mechanism.domain
-    n, all_keys = len(sets.starts) - 1, c_uint32(domain.size)
+    n, all_keys = len(sets.starts) - 1, c_uint32(len(domain.labels))
     starts, keys, numbers = sets.starts, sets.keys, sets.values
     tosses = [_heads(params[0]) for params in _params(mechanism, "toss")]
     told = np.empty(n, np.uint16)
