@@ -3,6 +3,7 @@
     python -m benchmarks.against 52a762a               all rates that both have
     python -m benchmarks.against 52a762a unary one     what stands under these names
     python -m benchmarks.against 52a762a --check       exits with 1 if a figure is more than 10 % slower
+    python -m benchmarks.against 52a762a --perturb     those that randomize, beside their bounds, into perturb.md
 
 The commit is unpacked into .venv-against and gets an environment of its own, with the releases that it pinned. Each of the
 two measures with its own benchmarks, in a process of its own, and they take turns. A ratio compares two turns in a row; the
@@ -12,6 +13,7 @@ the test vectors that both have.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,6 +55,23 @@ for line in sys.stdin:
     name, n, seconds = json.loads(line)
     print(FIGURES[name](effort.Effort(n, seconds)), flush=True)
 """
+# After it, beside ours: the bounds of this folder.
+BOUNDS = """
+FIGURES |= {f"bound {f.name}": (lambda bound: lambda effort: bound(effort)[0])(f.bound) for f in cli.FIGURES}
+"""
+PERTURB = (
+    *("release/bipartite", "release/staircase", "release/coarsened", "release/exponential"),
+    *("compressed/encode", "learning/mean", "learning/privatize", "learning/sgd"),
+)
+
+
+PAGE = """# Randomizing, beside an earlier commit and the bound
+
+Written by `python -m benchmarks.against {commit} --perturb --n {n}`: on one thread, with secure coins, by the clock of the
+processor. The three rates of a row were measured in turns; the share is the median of its turns, the rates are the best.
+What a bound does is said in README.md.
+
+"""
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,7 @@ class Pair:
     name: str
     before: list[float]
     now: list[float]
+    bound: list[float]
 
     @property
     def ratios(self) -> list[float]:
@@ -83,15 +103,21 @@ class Pair:
             shown = [f"{1e6 / max(rates):.0f} µs" for rates in (self.before, self.now)]
         else:
             shown = [f"{max(rates):,.0f}" for rates in (self.before, self.now)]
-        return f"| {self.name} | {shown[0]} | {shown[1]} | {self.ratio:.2f} | {low:.2f} to {high:.2f} |"
+        beside = ""
+        if self.bound:
+            share = median(now / bound for now, bound in zip(self.now, self.bound, strict=True))
+            beside = f" {max(self.bound):,.0f} | {share:.2f} |"
+        return f"| {self.name} | {shown[0]} | {shown[1]} | {self.ratio:.2f} | {low:.2f} to {high:.2f} |{beside}"
 
 
 class Worker:
     """One of the two, in a process of its own."""
 
     def __init__(self, folder: Path, *given: str) -> None:
-        command, pipe = [str(folder / ".venv" / "bin" / "python"), "-c", WORKER, *given], subprocess.PIPE
-        self._process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True)
+        text = WORKER.replace("print(json.dumps(list", BOUNDS + "print(json.dumps(list") if folder == ROOT else WORKER
+        command, pipe = [str(folder / ".venv" / "bin" / "python"), "-c", text, *given], subprocess.PIPE
+        alone = {**os.environ, "DENIABLE_THREADS": "1"}
+        self._process = subprocess.Popen(command, cwd=folder, env=alone, stdin=pipe, stdout=pipe, text=True)
         self.names: list[str] = json.loads(self._read())
 
     def rate(self, name: str, n: int, seconds: float) -> float:
@@ -125,16 +151,23 @@ def unpacked(commit: str) -> Path:
     return folder
 
 
-def measured(commit: str, names: tuple[str, ...], n: int, seconds: float) -> Iterator[Pair]:
+def is_perturb(name: str) -> bool:
+    return ("/perturb/" in f"{name}/" and not name.startswith("threads/")) or name.startswith(PERTURB)
+
+
+def measured(commit: str, names: tuple[str, ...], n: int, seconds: float, perturb: bool) -> Iterator[Pair]:
     folders = unpacked(commit), ROOT
     for given, one in (((), False), (("plain",), True)):  # a device makes one answer without loading numba
         workers = [Worker(folder, *given) for folder in folders]
         try:
             for name in workers[0].names:
                 is_chosen = not names or any(f"{name}/".startswith(f"{each.rstrip('/')}/") for each in names)
+                is_chosen = is_chosen and (not perturb or is_perturb(name))
                 if is_chosen and name in workers[1].names and name.startswith("one/") == one:
-                    turns = [[worker.rate(name, n, seconds) for worker in workers] for _ in range(TURNS)]
-                    yield Pair(name, [turn[0] for turn in turns], [turn[1] for turn in turns])
+                    asked = [(workers[0], name), (workers[1], name), *([(workers[1], f"bound {name}")] if perturb else [])]
+                    turns = [[worker.rate(what, n, seconds) for worker, what in asked] for _ in range(TURNS)]
+                    before, now, *bound = (list(rates) for rates in zip(*turns, strict=True))
+                    yield Pair(name, before, now, *(bound or [[]]))
         finally:
             for worker in workers:
                 worker.close()
@@ -146,15 +179,22 @@ def measured(commit: str, names: tuple[str, ...], n: int, seconds: float) -> Ite
 @click.option("--n", type=click.IntRange(min=1), default=200_000, help="Reports in a batch.", show_default=True)
 @click.option("--seconds", type=float, default=0.05, help="Least time of a turn.", show_default=True)
 @click.option("--check", is_flag=True, help="Exit with 1 if a figure is more than 10 % slower.")
-def main(commit: str, names: tuple[str, ...], n: int, seconds: float, check: bool) -> None:
+@click.option("--perturb", is_flag=True, help="Those that randomize, beside their bounds, written to benchmarks/perturb.md.")
+def main(commit: str, names: tuple[str, ...], n: int, seconds: float, check: bool, perturb: bool) -> None:
     """Our figures beside those of COMMIT."""
-    click.echo(
-        f"| reports a second | {commit} | now | times as fast | middle half of {TURNS} turns |\n|---|--:|--:|--:|--:|"
-    )
+    more = (" bound | share of it |", "--:|--:|") if perturb else ("", "")
+    lines = [
+        f"| reports a second | {commit} | now | times as fast | middle half of {TURNS} turns |{more[0]}",
+        f"|---|--:|--:|--:|--:|{more[1]}",
+    ]
+    click.echo("\n".join(lines))
     pairs: list[Pair] = []
-    for pair in measured(commit, names, n, seconds):
+    for pair in measured(commit, names, n, seconds, perturb):
         pairs.append(pair)
-        click.echo(pair.row())
+        lines.append(pair.row())
+        click.echo(lines[-1])
+    if perturb and not names:
+        (ROOT / "benchmarks" / "perturb.md").write_text(PAGE.format(commit=commit, n=n) + "\n".join(lines) + "\n")
     slower = [pair.name for pair in pairs if pair.ratio < ALLOWED and not pair.name.startswith("one/")]
     click.echo(f"\n{len(pairs)} figures; below {ALLOWED}: {', '.join(slower) or 'none'}.")
     alone = {pair.name: pair.extra for pair in pairs if pair.name.startswith("one/")}

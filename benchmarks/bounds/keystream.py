@@ -1,4 +1,4 @@
-"""Random words as the keystream of AES in counter mode, a buffer at a time."""
+"""Random words as the keystream of AES-256 in counter mode, as our coins have it, a buffer at a time."""
 
 import secrets
 
@@ -15,7 +15,7 @@ class Keystream:
     """`words` holds fresh random words after each `refill`."""
 
     def __init__(self) -> None:
-        self._cipher = Cipher(AES(secrets.token_bytes(16)), CTR(secrets.token_bytes(16))).encryptor()
+        self._cipher = Cipher(AES(secrets.token_bytes(32)), CTR(secrets.token_bytes(16))).encryptor()
         self._zeros = bytes(8 * WORDS)
         self._buffer = bytearray(8 * WORDS + 15)  # the cipher asks for a block less a byte to spare
         self.words: npt.NDArray[np.uint64] = np.frombuffer(self._buffer, np.uint64, WORDS)

@@ -447,6 +447,10 @@ def test_compiled_steps_equal_their_twins(seed: int, rows: int, width: int) -> N
     points = np.linspace(-1.5, float(width), 7 * width)
     places = np.concatenate([random.uniform(-1.5, width, rows), points])
     np.testing.assert_array_equal(compiled.grid_position(places, points), plain.grid_position(places, points))
+    np.testing.assert_array_equal(compiled.grid_codes(places, points), plain.grid_codes(places, points))
+    for wrong in (np.nan, np.inf, -1.6, width + 0.1):
+        outside = np.append(places, wrong)
+        assert compiled.grid_codes(outside, points) is None and plain.grid_codes(outside, points) is None
 
 
 @pytest.mark.needs("numba")

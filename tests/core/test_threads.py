@@ -84,3 +84,22 @@ def test_an_answer_outside_is_refused_in_any_part(most: int) -> None:
 def test_the_environment_limits_threads(given: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(threads.LIMIT, given)
     assert threads.cores() == most
+
+
+@pytest.mark.parametrize("kind", [dn.UnitCodes, dn.UnitAxes])
+def test_long_answers_are_shared_out_before_there_are_many(
+    kind: type[dn.UnitCodes], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each vector is its own direction: with epsilon 60 the estimate of their mean is far from nobody's."""
+    mechanism = kind(dn.UnitVectors(4), 60.0, 1)
+    rows = np.tile([0.5, 0.5, -0.5, 0.5], (3 * threads.STEPS * mechanism.secure_batch + 7, 1))
+    used = watched(monkeypatch)
+    reports = mechanism.perturb(rows)
+    assert min(most, 2) <= len(used) <= most
+    ends = mechanism.decode(reports)[[0, len(rows) // 2, -1]]
+    assert (ends @ rows[0] > 0).all()  # the nearest directions are reported all but always: below 10^-20 of them are others
+    coins, twins = dn.SeededCoins(4), dn.SeededCoins(4)
+    ours = mechanism.pack(mechanism.perturb(rows[:5000], coins))
+    monkeypatch.setattr(threads, "cores", lambda: 1)
+    assert ours == mechanism.pack(mechanism.perturb(rows[:5000], twins))
+    assert coins.draw(16).tobytes() == twins.draw(16).tobytes()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from deniable.core.coins import Coins, SecureCoins
 
-LEAST = 1 << 17  # answers of a thread, below which starting it does not pay
+LEAST, STEPS = 1 << 17, 4  # answers of a thread, or batches of long answers, below which starting it does not pay
 LIMIT = "DENIABLE_THREADS"  # the environment variable with the most threads that are used; all cores without it
 
 Part = Callable[[int, int, Coins], None]  # from which answer on, up to which, with these coins
@@ -24,7 +24,7 @@ def cores() -> int:
 
 def in_parts(part: Part, answers: int, step: int, coins: Coins) -> None:
     """Work on all answers, `step` at a time: together where nobody can repeat what is drawn, and there are enough."""
-    threads = min(cores(), answers // LEAST) if type(coins) is SecureCoins else 1
+    threads = min(cores(), answers // min(LEAST, STEPS * step)) if type(coins) is SecureCoins else 1
     if threads < 2:
         part(0, answers, coins)
         return

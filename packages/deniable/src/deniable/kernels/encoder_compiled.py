@@ -97,9 +97,9 @@ def nets_of_bits(ahead, found, start, size, place, chunk, key, threshold, factor
         for i in range(size):
             ties = digits[TIES + i]
             while ties:
-                lane = np.uint64((np.float64(ties & (~ties + ONE)).view(np.int64) >> 52) - 1023)  # of its lowest bit
+                lowest = np.uint64((np.float64(ties & (~ties + ONE)).view(np.int64) >> 52) - 1023)
                 ties &= ties - ONE
-                digits[tied] = place[start + i] << FOUR | lane
+                digits[tied] = place[start + i] << FOUR | lowest
                 tied += ONE
         _settle_ties(TIES + size, tied, c1, k0, k1, threshold, digits)
         for one in range(found):

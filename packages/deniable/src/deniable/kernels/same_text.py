@@ -7,7 +7,7 @@ from typing import Any
 from numba import njit
 from numba.core.options import DefaultOptions
 
-UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def compiled(plain: ModuleType, often: Collection[str] = (), **others: Callable[..., Any]) -> dict[str, Any]:

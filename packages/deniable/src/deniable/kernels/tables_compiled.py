@@ -45,7 +45,7 @@ def take_cells(cells: NDArray[np.unsignedinteger], rows: Ints, columns: Ints) ->
 @njit(cache=True, nogil=True)
 def _take_cells(cells, rows, columns, found):  # type: ignore[no-untyped-def]
     for i in range(rows.shape[0]):
-        found[i] = cells[rows[i], columns[i]]
+        found[i] = cells[np.uint64(rows[i]), np.uint64(columns[i])]  # without a sign: nothing is looked for before the first
 
 
 def _check(rows: Ints, height: int, columns: Ints, width: int) -> None:

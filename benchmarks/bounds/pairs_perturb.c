@@ -1,0 +1,67 @@
+/* One pair of a person's set, randomized. Sets are checked: keys and numbers in range, no key twice. */
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint32_t below(uint32_t range, uint32_t draw) { return (uint64_t)draw * range >> 32; }
+
+static inline uint64_t faults(const int64_t *keys, const double *numbers, size_t count, uint64_t all) {
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found |= (uint64_t)keys[i] >= all || !(numbers[i] >= -1 && numbers[i] <= 1);
+        for (size_t j = 0; j < i; j++)
+            found |= keys[i] == keys[j];
+    }
+    return found;
+}
+
+static inline uint32_t is_high(double number, uint64_t word) {
+    return (word >> 11) < (uint64_t)rint((number + 1) / 2 * 9007199254740992.0);
+}
+
+/* A set is filled up to `most` keys with ones that do not exist; one of them is drawn, told with `kept` of 2^32 words, else any
+ * other; with its sign, honest with `honest` of 2^32 words. Three random words each. */
+uint64_t direct_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers,
+                     uint16_t *reports, size_t n, uint32_t all, uint32_t most, uint32_t kept, uint32_t honest) {
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = (size_t)starts[i], count = (size_t)(starts[i + 1] - starts[i]);
+        uint64_t a = words[3 * i], b = words[3 * i + 1], c = words[3 * i + 2];
+        uint32_t chosen = below(most, (uint32_t)c), is_own = chosen < count, size = all + most;
+        wrong |= faults(keys + first, numbers + first, count, all);
+        uint32_t key = is_own ? (uint32_t)keys[first + chosen] : all + chosen;
+        uint32_t high = is_high(is_own ? numbers[first + chosen] : 0, a);
+        uint32_t move = (1 + below(size - 1, (uint32_t)b)) & -(uint32_t)((uint32_t)(b >> 32) >= kept);
+        uint32_t told = key + move, coin = (uint32_t)(c >> 32);
+        told -= told >= size ? size : 0;
+        uint32_t sign = move ? coin & 1 : high == (coin < honest);
+        reports[i] = (uint16_t)(told < all ? 2 * told + sign : 2 * all);
+    }
+    return wrong;
+}
+
+/* A key is drawn; whether the person has it, and its sign, is randomized. Three random words each. */
+uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers,
+                    uint16_t *asked, uint8_t *states, size_t n, uint32_t all, uint32_t absent, uint32_t present,
+                    uint32_t honest) {
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = (size_t)starts[i], count = (size_t)(starts[i + 1] - starts[i]);
+        uint64_t a = words[3 * i], b = words[3 * i + 1], c = words[3 * i + 2];
+        uint32_t key = below(all, (uint32_t)a), has = 0;
+        double number = 0;
+        wrong |= faults(keys + first, numbers + first, count, all);
+        for (size_t j = 0; j < count; j++) {
+            uint32_t same = keys[first + j] == key;
+            number = same ? numbers[first + j] : number;
+            has |= same;
+        }
+        uint32_t high = is_high(number, b), coin = (uint32_t)c;
+        uint32_t empty = (uint32_t)(c >> 32) < (has ? 0xffffffffu - present : absent);
+        uint32_t sign = has ? high == (coin < honest) : coin & 1;
+        asked[i] = (uint16_t)key;
+        states[i] = (uint8_t)(empty ? 0 : 1 + sign);
+    }
+    return wrong;
+}
