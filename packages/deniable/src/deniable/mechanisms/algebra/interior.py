@@ -49,7 +49,7 @@ def mixture(rows: Floats, sums: Floats, costs: Floats, close: float = 1e-6, kept
         normal = (rows * ratio) @ rows.T
         normal[np.diag_indices(len(sums))] += 1e-14 * np.trace(normal) / len(sums)
         try:
-            root = np.linalg.cholesky(normal)
+            root = np.asarray(np.linalg.cholesky(normal), np.float64)
         except np.linalg.LinAlgError:
             break  # the last digits are reached
         aim = -x * s

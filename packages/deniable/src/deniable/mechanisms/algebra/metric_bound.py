@@ -1,10 +1,10 @@
 """The expected loss that no law under metric privacy can beat: prices of the answers, checked in whole numbers.
 
-Proof. Let y be any prices, and P[x, z] a law that keeps its limits. For one release z, write c_x = P[x, z] and a_x = prior_x
-loss(x, z) - y_x. A flow from u to v of amount f >= 0 has f (c_v - g c_u) >= 0, with g any number up to exp(-limits[u, v]). So
-the sum of a_x c_x is at least that of r_x c_x, where r_x is a_x, less what flows in, plus g times what flows out. If no r_x is
-below -s w_x, for weights w > 0 and all z, then summed over z the expected loss is at least the sum of y_x - s w_x: the
-probabilities of each answer sum to one. Every choice of prices and flows proves something.
+Proof. Let y be any prices, and P[x, z] a law that keeps its limits. For one release z, write c_x = P[x, z] and let a_x be
+prior_x loss(x, z) - y_x. A flow from u to v of amount f >= 0 has f (c_v - g c_u) >= 0, with g any number up to
+exp(-limits[u, v]). So the sum of a_x c_x is at least that of r_x c_x, where r_x is a_x, less what flows in, plus g times
+what flows out. If no r_x is below -s w_x, for weights w > 0 and all z, then summed over z the expected loss is at least the
+sum of y_x - s w_x: the probabilities of each answer sum to one. Every choice of prices and flows proves something.
 
 Prices that prove much are those of a program in which rows sum to one only on average, over neighbourhoods of some answers:
 its prices are smooth, and few columns (`metric_columns`) are needed. What they prove is little below the optimum.
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from deniable.arrays import Floats, Ints
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.interior import mixture
 from deniable.mechanisms.algebra.metric_columns import Columns, Flow
 
@@ -23,7 +24,8 @@ BITS, GAIN_BITS, WEIGHT_BITS = 33, 26, 20  # binary digits of losses and prices,
 CENTRES = (16, 48, 1024)  # answers in whose neighbourhoods prices are given; more than the first where neighbours differ
 SMOOTH = 0.4  # epsilon between neighbours up to which prices are smooth
 NEAR = 0.02  # the share of a known loss below it that is near enough
-TRIED = 60  # releases whose columns are found in every round
+FEW = 200  # answers up to which the columns of all releases are found in every round
+TRIED = 60  # releases of more answers whose columns are
 ROUNDS = 8  # of prices at most
 CLOSE = 2e-3  # the share of the loss by which columns may miss the best, and half of what prices may miss
 CENTRED = 3e-3  # how near to the optimum of the few columns the prices are
@@ -67,7 +69,8 @@ def metric_bound(
     `rays` are columns to begin with, `known` is a loss that some law has: with prices in more neighbourhoods the bound
     comes nearer to it. `progress` is called with the share that is done.
     """
-    size, tried = columns.size, far_apart(columns.losses, TRIED)
+    size = columns.size
+    tried = far_apart(columns.losses, size if size <= FEW else TRIED)
     best: tuple[float, Floats] = (-math.inf, np.zeros(size))
     smooth = float(np.median(np.sort(columns.limits, axis=1)[:, 1])) < SMOOTH
     for level, centres in enumerate(CENTRES):
@@ -96,7 +99,10 @@ def _climbed(columns: Columns, rays: Floats, tried: Ints, centres: int) -> tuple
     for _ in range(ROUNDS):
         scaled = rays / (rays @ columns.weights)[:, None]
         costs = (scaled @ columns.paid).min(axis=1)
-        found = mixture((scaled @ near / sums).T, np.ones(len(sums)), costs, CENTRED, kept=0.01)
+        try:
+            found = mixture((scaled @ near / sums).T, np.ones(len(sums)), costs, CENTRED, kept=0.01)
+        except InvalidParameter:
+            break  # what was found so far counts
         prices = near @ (found.prices / sums)
         priced = list(columns.priced(prices, tried, rays, close))
         worth = float(prices.sum()) + min(0.0, *(each.least for each in priced))

@@ -1,10 +1,10 @@
 """The best column of a law under metric privacy for given prices of the answers, with a proof that none is better.
 
 A column c, the probabilities of one release under all answers, keeps c_v >= exp(-limits[u, v]) c_u for all pairs. For prices
-y, release z and answers x let a_x = prior_x loss(x, z) - y_x. The column with the smallest sum of a_x c_x is a linear program
-in c. Where a_u is negative, c_u wants to be large, and elsewhere small: only pairs from a negative u matter, and few of them
-are tight. They are found by adding those that the solution breaks. Until all are there, the value is too low, not too high:
-a proof at any time. Its multipliers are a flow: what u lacks is taken from where there is enough, exp(limits) times as much.
+y, release z and answers x let a_x = prior_x loss(x, z) - y_x. The smallest sum of a_x c_x is that of a linear program.
+Where a_u is negative, c_u wants to be large, and elsewhere small: only pairs from a negative u matter, and few of them are
+tight. They are found by adding those that the solution breaks. Until all are there, the value is too low, not too high: a
+proof at any time. Its multipliers are a flow: what u lacks is taken from where there is enough, exp(limits) times as much.
 """
 
 from collections.abc import Iterator
@@ -117,9 +117,7 @@ class Columns:
         return self.tight[int(others[self.limits[release, others].argmin()])]
 
 
-def _program(
-    above: Floats, weights: Floats, gains: Floats, sources: Ints, targets: Ints
-) -> tuple[float, Floats, Floats]:
+def _program(above: Floats, weights: Floats, gains: Floats, sources: Ints, targets: Ints) -> tuple[float, Floats, Floats]:
     """The smallest value with these pairs, a column that has it, and the multipliers of the pairs."""
     try:
         from scipy.optimize import linprog

@@ -15,15 +15,14 @@ EXACT = 64  # answers up to which all pairs are constraints; the program has the
 DILATION = 1.2  # of the spanner whose edges are the first constraints
 BROKEN = 1e-7  # by how much a pair may break its limit before it becomes a constraint
 NEIGHBOURS = 6  # of each answer, whose columns are joined with its own
-ROUNDS = 4  # of joining columns
-FEWER = 1e-4  # the share by which a round must lower the loss for another to be worth its time
+ROUNDS = 12  # of joining columns
+FEWER = 2e-3  # the share by which a round must lower the loss for another to be worth its time
+ROUGH = 1e-4  # how near to the best mixture those are that only tell which columns to join
 
 Progress = Callable[[float], None]
 
 
-def best_channel(
-    losses: Floats, limits: Floats, prior: Floats, progress: Progress | None = None
-) -> tuple[float, Floats]:
+def best_channel(losses: Floats, limits: Floats, prior: Floats, progress: Progress | None = None) -> tuple[float, Floats]:
     """An expected loss that no law can beat, proved in whole numbers, and a channel: an optimal one up to EXACT answers.
 
     `progress` is called with the share that is done.
@@ -92,7 +91,7 @@ def joined_rays(columns: Columns) -> tuple[Floats, Mixture]:
     pairs = np.stack([np.repeat(np.arange(size), near.shape[1]), near.ravel()], axis=1)
     first, second = np.unique(np.sort(pairs, axis=1), axis=0).T
     rays = np.vstack([np.ones((1, size)), single, *capped, np.maximum(single[first], single[second])])
-    found = mixed(columns, rays)
+    found = mixed(columns, rays, ROUGH)
     for _ in range(1, ROUNDS):
         used = np.flatnonzero(found.weights > 1e-6 * found.weights.max())
         peaks = rays[used].argmax(axis=1)
@@ -100,16 +99,22 @@ def joined_rays(columns: Columns) -> tuple[Floats, Mixture]:
         gain = (offers @ columns.paid).min(axis=1) - offers @ found.prices
         chosen = np.argsort(gain, kind="stable")[: 2 * size]
         grown = np.vstack([np.ones((1, size)), single, rays[used], offers[chosen[gain[chosen] < 0]]])
-        better = mixed(columns, grown)
-        if better.cost > found.cost * (1 - FEWER):
+        before, rays, found = found.cost, grown, mixed(columns, grown, ROUGH)
+        if found.cost > before * (1 - FEWER):
             break
-        rays, found = grown, better
     return rays, found
 
 
-def mixed(columns: Columns, rays: Floats) -> Mixture:
+def mixed(columns: Columns, rays: Floats, close: float = 1e-6) -> Mixture:
     """The cheapest mixture of columns whose rows sum to one."""
-    return mixture(rays.T, np.ones(columns.size), (rays @ columns.paid).min(axis=1))
+    rows, sums, costs = rays.T, np.ones(columns.size), (rays @ columns.paid).min(axis=1)
+    try:
+        return mixture(rows, sums, costs, close)
+    except (
+        InvalidParameter
+    ):  # hardly any weights have these sums, so that no path is inside; the simplex algorithm needs none
+        found = _linprog(costs, method="highs", A_eq=rows, b_eq=sums)
+        return Mixture(np.asarray(found.x), np.asarray(found.eqlin.marginals), float(found.fun))
 
 
 def channel_of(columns: Columns, rays: Floats) -> Floats:
@@ -130,13 +135,13 @@ def _solved(cost: Floats, sums: Floats, limits: tuple[Floats, tuple[Ints, Ints],
     return np.asarray(found.eqlin.marginals), np.asarray(found.x)
 
 
-def _linprog(cost: Floats, **constraints: object):  # type: ignore[no-untyped-def]
+def _linprog(cost: Floats, method: str = "highs-ipm", **constraints: object):  # type: ignore[no-untyped-def]
     """Solved by HiGHS (Huangfu, Hall 2018) through SciPy."""
     try:
         from scipy.optimize import linprog
     except ImportError:
         raise MissingExtra("The best law", "stats") from None
-    found = linprog(cost, method="highs-ipm", options={"primal_feasibility_tolerance": 1e-9}, **constraints)
+    found = linprog(cost, method=method, options={"primal_feasibility_tolerance": 1e-9}, **constraints)
     if found.status != 0:
         raise InvalidParameter(f"The linear program was not solved: {found.message}")
     return found
