@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.arrays import Floats
 from deniable.core.odds import exp_below
+from deniable.domains.metric import metric_of
 from deniable.mechanisms.algebra import metric_program
 from deniable.mechanisms.algebra.distances import distances_of, spanner, whole_weights
+from deniable.mechanisms.algebra.interior import mixture
+from deniable.mechanisms.algebra.metric_bound import proved
+from deniable.mechanisms.algebra.metric_columns import Columns, Flow
 from deniable.mechanisms.algebra.repair import TOTAL
 from deniable.mechanisms.releases.metric_release import MetricRelease
 from deniable.mechanisms.releases.staircase import Staircase
@@ -138,11 +143,79 @@ def test_the_optimum_lies_between_its_bound_and_laplace(name: str) -> None:
     laplace, best = MetricRelease.laplace(domain, rate), MetricRelease.optimal(domain, rate)
     apart = distances_of(best.metric)
     prior = np.full(len(apart), 1 / len(apart))
-    bound, _ = metric_program.optimal_channel(apart, rate * apart, prior)
-    assert bound * (1 - 1e-6) <= best.expected_loss() <= bound * (1 + 1e-5)
+    optimum = float(metric_program.optimal_channel(apart, rate * apart, prior)[0].sum())
+    bound, _ = metric_program.best_channel(apart, rate * apart, prior)
+    assert optimum * (1 - 1e-4) <= bound <= optimum * (1 + 1e-7)
+    assert bound <= best.expected_loss() <= optimum * (1 + 1e-5)
     assert best.expected_loss() <= laplace.expected_loss() * (1 + 1e-6)
-    joined = float((metric_program.joined_channel(apart, rate * apart, prior) * apart).sum() / len(apart))
-    assert bound * (1 - 1e-6) <= joined <= 1.03 * bound
+    assert "at most 0.0 % above the best" in best.explain()
+
+
+@every_domain
+def test_columns_come_near_to_the_whole_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is used for many answers, on few: the bound is below the optimum, the law above it, both by little."""
+    domain, rate = DOMAINS[name]
+    apart = distances_of(metric_of(domain))
+    prior = np.arange(1, len(apart) + 1) / np.arange(1, len(apart) + 1).sum()
+    optimum = float(metric_program.optimal_channel(apart, rate * apart, prior)[0].sum())
+    monkeypatch.setattr(metric_program, "EXACT", 0)
+    seen: list[float] = []
+    bound, channel = metric_program.best_channel(apart, rate * apart, prior, seen.append)
+    np.testing.assert_allclose(channel.sum(axis=1), 1, atol=1e-8)
+    assert (channel <= np.exp(rate * apart)[:, :, None] * channel[None] + 1e-9).all()
+    assert 0.9 * optimum <= bound <= optimum * (1 + 1e-7)
+    assert optimum * (1 - 1e-6) <= float(prior @ (channel * apart).sum(axis=1)) <= 1.03 * optimum
+    assert seen == sorted(seen) and 0.85 < seen[-1] <= 1
+
+
+def proved_in_fractions(columns: Columns, prices: Floats, flows: list[Flow]) -> Fraction:
+    """What prices and flows prove, by the definition: how much prices must fall, in fractions."""
+    weights, short = [Fraction(float(weight)) for weight in columns.weights], Fraction(0)
+    for flow in flows:
+        left = [
+            Fraction(float(columns.prior[x])) * Fraction(float(columns.losses[x, flow.release])) - Fraction(float(prices[x]))
+            for x in range(columns.size)
+        ]
+        for u, v, amount in zip(flow.sources.tolist(), flow.targets.tolist(), flow.amounts.tolist(), strict=True):
+            left[v] -= Fraction(amount)
+            left[u] += Fraction(amount) / (exp_below(Fraction(float(columns.limits[u, v]))) * (1 + Fraction(1, 10**15)))
+        short = max(short, *(-rest / weight for rest, weight in zip(left, weights, strict=True)))
+    return sum((Fraction(float(price)) for price in prices), Fraction(0)) - short * sum(weights)
+
+
+def test_the_bound_is_that_of_its_definition_in_fractions() -> None:
+    """Whole numbers prove no more than fractions do, and hardly less; for prices of no use too."""
+    apart, draws = distances_of(PLANE), np.random.default_rng(2)
+    size = len(apart)
+    columns = Columns(apart, 3.0 * apart, draws.dirichlet(np.ones(size)))
+    best, _ = metric_program.optimal_channel(apart, columns.limits, columns.prior)
+    for prices in (best, 0.9 * best, best * draws.uniform(0.8, 1.1, size), np.zeros(size)):
+        guesses = np.vstack([np.ones(size), columns.gains])
+        flows = [each.flow for each in columns.priced(prices, np.arange(size), guesses, 0.0)]
+        found, exact_value = proved(columns, prices, flows), float(proved_in_fractions(columns, prices, flows))
+        assert exact_value - 1e-6 <= found <= exact_value * (1 + 1e-12) + 1e-12
+    assert proved(columns, best, []) < 0  # without flows, prices prove nothing
+
+
+def test_the_best_column_is_that_of_all_pairs() -> None:
+    """Against one program with every pair; what is proved is no more, and the column keeps every pair."""
+    from scipy.optimize import linprog
+
+    apart, draws = distances_of(GRID), np.random.default_rng(7)
+    size = len(apart)
+    columns = Columns(apart, 0.6 * apart, np.full(size, 1 / size))
+    prices = draws.uniform(0.5, 1.5, size) * 1.2 / size
+    rows = np.zeros((size * size, size))
+    for place, (u, v) in enumerate(itertools.product(range(size), repeat=2)):
+        rows[place, u] += columns.gains[u, v]
+        rows[place, v] -= 1
+    guesses = np.vstack([np.ones(size), columns.gains])
+    for found, release in zip(columns.priced(prices, np.array([5, 0, 10]), guesses, 0.0), (5, 0, 10), strict=True):
+        above = columns.paid[:, release] - prices
+        whole = linprog(above * size, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=columns.weights[None], b_eq=[1.0])
+        assert found.least <= whole.fun / size + 1e-9
+        assert (found.column[:, None] * columns.gains <= found.column * (1 + 1e-12)).all()
+        assert above @ found.column / (columns.weights @ found.column) >= whole.fun / size - 1e-9
 
 
 def test_the_optimum_is_that_of_the_whole_program() -> None:
@@ -161,7 +234,7 @@ def test_the_optimum_is_that_of_the_whole_program() -> None:
     sums = np.kron(np.eye(size), np.ones((1, size)))
     cost = (prior[:, None] * apart).ravel()
     whole = linprog(cost, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(size))
-    assert metric_program.optimal_channel(apart, rate * apart, prior)[0] == pytest.approx(whole.fun, rel=1e-7)
+    assert metric_program.optimal_channel(apart, rate * apart, prior)[0].sum() == pytest.approx(whole.fun, rel=1e-7)
     assert MetricRelease.optimal(domain, rate, prior).expected_loss(prior) == pytest.approx(whole.fun, rel=1e-6)
 
 
@@ -193,7 +266,9 @@ def test_more_answers_than_the_whole_program_takes() -> None:
     certificate = dn.certify(best)
     assert certificate.holds and best.rate == 0.8
     assert best.expected_loss() < laplace.expected_loss()
-    assert metric_program.best_channel(distances_of(places), 0.8 * distances_of(places), np.full(80, 1 / 80))[0] == 0
+    compared = dn.compare_metric_releases(places, 0.8)
+    assert compared.bound is not None and compared.bound <= best.expected_loss() <= 1.07 * compared.bound
+    assert "linear program over columns" in str(compared) and "above the best" in best.explain()
 
 
 def test_the_certificate_states_the_loss_by_distance() -> None:
@@ -259,3 +334,20 @@ def test_whole_weights_repair_what_a_solver_leaves() -> None:
     assert not broken_pairs(MetricRelease(PLANE, 30.0, weights.tolist(), 3.0))
     with pytest.raises(dn.InvalidParameter, match="too far"):
         whole_weights(np.eye(9), 1e-4 * apart)
+
+
+def test_the_interior_path_finds_the_optimum_of_a_program() -> None:
+    """Against HiGHS, for dense programs with known solutions; prices are dual solutions."""
+    from scipy.optimize import linprog
+
+    draws = np.random.default_rng(11)
+    for rows, count in ((5, 12), (20, 80)):
+        matrix, costs = draws.random((rows, count)), draws.random(count)
+        sums = matrix @ draws.random(count)
+        wanted, found = linprog(costs, A_eq=matrix, b_eq=sums), mixture(matrix, sums, costs)
+        assert found.cost == pytest.approx(wanted.fun, rel=1e-5) and found.weights.min() >= 0
+        np.testing.assert_allclose(matrix @ found.weights, sums, atol=1e-8)
+        assert (found.prices @ matrix <= costs + 1e-5).all()
+        assert float(sums @ found.prices) == pytest.approx(wanted.fun, rel=1e-5)
+    with pytest.raises(dn.InvalidParameter, match="not solved"):
+        mixture(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([1.0, 2.0]), np.ones(2))

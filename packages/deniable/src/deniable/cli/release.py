@@ -12,7 +12,7 @@ import numpy as np
 from click.core import ParameterSource
 
 from deniable.arrays import Floats, Ints
-from deniable.cli import options
+from deniable.cli import options, panel
 from deniable.cli.modes import Modes, has
 from deniable.cli.targets import draw, write_text
 from deniable.core import Coins
@@ -204,7 +204,11 @@ def compare_mode(
     makers, budget = _makers(epsilon, metric)
     domain, _ = _domain(**possible)
     _check_map(domain, picture)
-    comparison = compare_releases(domain, epsilon) if metric is None else compare_metric_releases(domain, metric)
+    with panel.progress("comparing") as advance_to:
+        if metric is None:
+            comparison = compare_releases(domain, epsilon)
+        else:
+            comparison = compare_metric_releases(domain, metric, progress=advance_to)
     record: dict[str, Any] = {"epsilon": budget, "answers": domain.size, "bound": comparison.bound}
     if metric is not None:
         record["unit"] = comparison.unit

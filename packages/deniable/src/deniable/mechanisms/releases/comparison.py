@@ -15,7 +15,7 @@ from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.algebra.distances import distances_of
-from deniable.mechanisms.algebra.metric_program import best_channel
+from deniable.mechanisms.algebra.metric_program import EXACT, best_channel
 from deniable.mechanisms.releases import release_channel as rivals
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
@@ -113,11 +113,13 @@ def _constant(metric: Metric, shares: Floats) -> Row:
     return Row("constant answer", float(always[constant]), worst, "no report is needed")
 
 
-def compare_metric_releases(domain: Domain, per_unit: float, prior: ArrayLike | None = None) -> Comparison:
-    """What releases cost that keep the same epsilon per unit of distance; the bound is a linear program for few answers.
+def compare_metric_releases(
+    domain: Domain, per_unit: float, prior: ArrayLike | None = None, progress: Callable[[float], None] | None = None
+) -> Comparison:
+    """What releases cost that keep the same epsilon per unit of distance; the bound is proved in whole numbers.
 
     Rings keep it if their whole epsilon is what the two nearest answers allow. The exponential mechanism with half of
-    epsilon keeps it by the triangle inequality.
+    epsilon keeps it by the triangle inequality. `progress` is called with the share of the linear program that is done.
     """
     metric = metric_of(domain)
     shares, apart = checked_prior(prior, metric.size), distances_of(metric)
@@ -134,10 +136,10 @@ def compare_metric_releases(domain: Domain, per_unit: float, prior: ArrayLike | 
     laplace = MetricRelease.laplace(domain, per_unit)
     lines.append(Row("laplace", laplace.expected_loss(shares), laplace.worst_loss()))
     try:
-        known, channel = best_channel(apart, per_unit * apart, shares)
+        known, channel = best_channel(apart, per_unit * apart, shares, progress)
         rows = (channel * apart).sum(axis=1)
         bound = known or None
-        how = "linear program" if known else "linear program over some columns"
+        how = "linear program" if metric.size <= EXACT else "linear program over columns"
         lines.append(Row("optimal", float(shares @ rows), float(rows.max()), how))
     except (MissingExtra, InvalidParameter) as error:
         remarks.append(f"Left out: the optimum. {error}")
