@@ -164,7 +164,7 @@ def test_no_rule_is_below_the_exact_loss_where_nothing_is_enumerated_first(
     """Small laws are enumerated before any other rule is tried. Here the rules come first, so that small laws test them."""
     monkeypatch.setattr(rules, "LIMITS", (0, 1 << 12))
     rng, used = random.Random(1), Counter[str]()
-    for _ in range({grown: 500, grown_of_vectors: 500, shaped_laws.sampled_cells: 120}.get(made, 250)):
+    for _ in range(500 if made in (grown, grown_of_vectors) else 120 if made is shaped_laws.sampled_cells else 250):
         law = made(rng)
         program = Program.from_json(json.dumps(law))
         try:
