@@ -119,6 +119,22 @@ test("what is public is not taken for how many bits are set", () => {
   assert.ok(found === undefined || found.odds === null || found.odds.n > found.odds.d);
 });
 
+test("samples whose cell another code names, and of which few are plain, lose what they lose", () => {
+  const taken = (size, width) => [["code", [], "x", 0, size - 1, width, 1], ["below", [], width], ["at", [0, 1]]];
+  const named = [...taken(2, 2), ["code", [], "z", 0, 29], ["const", [], 0], ["eq", [2, 4]], ["toss", [], "9/10"], ["toss", [], "9/10"], ["where", [5, 6, 7]], ["flags", [], "1/2", 30], ["put", [9, 3, 8]]];
+  const few = [...taken(5, 3), ["const", [], 4], ["eq", [2, 3]], ["flags", [], "1/3", 5], ["get", [5, 2]], ["toss", [], "2/3"], ["where", [4, 6, 7]], ["put", [5, 2, 8]]];
+  for (const [nodes, odds] of [[named, "9/1"], [few, "5/2"]]) {
+    const found = proved(new Program({ nodes, report: [["y", nodes.length - 1]] }));
+    assert.ok(!found?.odds || !less(found.odds, read(odds)), found?.odds && written(found.odds));
+  }
+});
+
+test("rows of so many bits do not hide an answer, whether or not it is asked if they are empty", () => {
+  const nodes = [["code", [], "x", 0, 3], ["table", [0], [0, 0, 1, 1]], ["const", [], 0], ["subset", [2], 24, 3], ["subset", [2], 24, 2], ["where", [1, 4, 3]], ["ones", [5]], ["eq", [6, 2]], ["and", [1, 7]], ["const", [], 2], ["add", [0, 9]], ["xor", [7, 7]], ["where", [8, 10, 11]]];
+  const found = proved(new Program({ nodes, report: [["open", 12], ["y", 5]] }), { field: "open", from: 2, secret: new Set([0, 1]) });
+  assert.ok(!found?.odds);
+});
+
 // Programs at random: FUZZ_SEED=7 node --test test/prove.test.mjs
 
 const coins = new SeededCoins(process.env.FUZZ_SEED ?? "proofs");

@@ -135,8 +135,21 @@ def known_rows(rng: random.Random) -> dict[str, Any]:
     return reported(rng, nodes)
 
 
+def sampled_cells(rng: random.Random) -> dict[str, Any]:
+    """Numbers that are taken by a draw, some of which change the cell that they name, or that another code names."""
+    p, width, most = rng.choice(["1/2", "1/3"]), rng.choice([1, 2, 2]), rng.choice([1, 2])
+    nodes: Nodes = [["code", [], "x", 0, 2, width, 1], ["code", [], "z", 0, most]]
+    nodes += [["table", [1], rng.sample(range(3), most + 1)], ["below", [], width], ["at", [0, 3]]]
+    nodes += [["table", [4], [rng.choice([0, 1]) for _ in range(3)]], ["flags", [], p, 3], ["const", [], 1]]
+    mark, asked = rng.choice([4, 4, 4, 2]), rng.choice([5, 5, 2])
+    nodes += [["min", [asked, 7]], ["toss", [], rng.choice(ODDS)], rng.choice([["get", [6, mark]], ["toss", [], p]])]
+    nodes += [["where", [8, *rng.sample([9, 10], 2)]], ["put", [6, mark, 11]]]
+    go_on(rng, nodes, (0, 2), ["put", "get", "turn", "where", "xor", "not"], 3)
+    return law_of(nodes)
+
+
 SHAPES: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    each.__name__: each for each in (sums, rows, exchanges, samples, parities, orders, exclusive, known_rows)
+    each.__name__: each for each in (sums, rows, exchanges, samples, sampled_cells, parities, orders, exclusive, known_rows)
 }
 
 

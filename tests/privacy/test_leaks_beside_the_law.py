@@ -287,7 +287,9 @@ def test_answers_that_change_their_codes_are_not_followed(size: int) -> None:
     """Where some answers may be disclosed, a sensitive one could take the code of one of these."""
     with pytest.raises(dn.NotCertifiable, match="class of its own"):
         dn.certify(dn.UtilityOptimized(dn.DirectResponse, Turning(range(size)), [0, 1], 1.0))
-    tells: dn.Mechanism = type("Tells", (dn.DirectResponse,), {"randomize": lambda s, t, c: {"value": t}})(Turning(range(9)), 1)
+    tells: dn.Mechanism = type("Tells", (dn.DirectResponse,), {"randomize": lambda s, t, c: {"value": t}})(
+        Turning(range(9)), 1
+    )
     with pytest.raises(dn.NotCertifiable, match="class of its own"):
         dn.certify(tells, "enumerated")
     assert dn.certify(tells).loss.odds is None  # by the rules, which look at every code

@@ -80,9 +80,9 @@ def check_own_answers(mechanism: Mechanism) -> None:
     """Refuse answers that become codes by code from elsewhere, for a proof that follows what this code does now."""
     if not has_own_answers(mechanism):
         raise NotCertifiable(
-            "A class of its own says which code of the law an answer has, and may say something else later. This proof needs "
-            "answers of a class of deniable; certify(mechanism) without `proof` covers every code, where all answers are "
-            "protected alike."
+            "A class of its own says which code of the law an answer has, and may say something else later. This proof "
+            "needs answers of a class of deniable; certify(mechanism) without `proof` covers every code, where all answers "
+            "are protected alike."
         )
 
 

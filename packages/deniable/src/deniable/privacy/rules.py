@@ -35,6 +35,7 @@ from deniable.privacy.steps import LONGEST, GivenUp, counted, spend
 from deniable.privacy.worlds import cost, extreme
 
 DEEPEST = 6
+NARROW = LIMITS[0]  # values of a waist: of those that have no more, all are tried
 
 
 def proved(problem: Problem) -> Bound | None:
@@ -181,7 +182,7 @@ def waist(problem: Problem, effort: Effort) -> Bound | None:
     fronts = set(_frontiers(problem, needed))
     best: Bound | None = None
     for size, front in sorted((math.prod(_size(problem, node) for node in front), front) for front in fronts):
-        if size > effort.limit or (best is not None and size > LIMITS[0]):
+        if size > effort.limit or (best is not None and size > NARROW):
             break  # of the narrow ones all are tried, since a waist further back may say more
         stands = {node: _stand(problem, node) for node in front}
         found = bound(problem.rebuilt(problem.view, stands), effort.deeper(3))
