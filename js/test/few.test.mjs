@@ -61,11 +61,16 @@ function changed(law) {
     const earlier = () => coins.below(place || 1);
     const other = (param) => {
       if (typeof param === "string" && param.includes("/")) return any(ODDS);
+      if (Array.isArray(param) && Number.isInteger(param[0])) return param.map((entry) => any([entry, entry, entry, any(param)]));
       return typeof param === "number" ? Math.max(0, param + any([-1, 0, 1])) : param;
     };
     any([
       () => (node[1] = node[1].map((arg) => any([arg, earlier()]))),
       () => node.splice(2, Infinity, ...node.slice(2).map(other)),
+      () => {
+        const table = any([node, ...nodes.filter(([op]) => op === "table")]);
+        table.splice(2, Infinity, ...table.slice(2).map(other));
+      },
       () => node[1].reverse(),
       () => (nodes[place] = any(NODES).map((each, i) => (i === 1 ? each.map(earlier) : each))),
       () => (any(report)[1] = coins.below(nodes.length)),
