@@ -256,3 +256,8 @@ test("a chance is followed at its ends only where the law is linear in it", () =
   // two tosses of one chance differ only in between, never at its ends: all nine values are followed
   assert.equal(written(proved(made(["toss_each", [0], 8], ["toss_each", [0], 8], ["xor", [1, 2]], ...noise(3, 4))).odds), "2");
 });
+
+test("a number is equal to itself, which says nothing of it", () => {
+  const found = proved(program(["code", [], "x", 0, 99_999], ["eq", [0, 0]]));
+  assert.equal(written(found.odds), "1");
+});
