@@ -1,14 +1,14 @@
-"""What one answer costs on a device, beside the draws and operations of its law by themselves: microseconds of the processor.
+"""What one answer costs on a device, beside the draws and operations of its law by themselves: microseconds of the CPU.
 
     python -m benchmarks.one_answer             every family, and a table in one_answer.md
     python -m benchmarks.one_answer direct-1    these families
 
-`perturb` is `perturb([answer])` with secure coins, as a device calls it, without numba, which a device need not load. `law` is the
-same law as one Python function in a straight line: its draws from secure coins with a fresh key, its NumPy operations and the
-encoders that need a draw, on codes that are there already. `answer` is what makes these codes: looking the answer up, or
-rounding it to a grid. The rest is what the interpreter and all around it cost: checking codes, walking through the program, and
-the report with its layout. Of each family the instance with the largest rest is shown. All are the least of many runs, measured
-in turns.
+`perturb` is `perturb([answer])` with secure coins, as a device calls it, without numba, which a device need not load. `law`
+is the same law as one Python function in a straight line: its draws from secure coins with a fresh key, its NumPy operations
+and the encoders that need a draw, on codes that are there already. `answer` is what makes these codes: looking the answer
+up, or rounding it to a grid. The rest is what the interpreter and all around it cost: checking codes, walking through the
+program, and the report with its layout. Of each family the instance with the largest rest is shown. All are the least of
+many runs, measured in turns.
 """
 
 import sys
@@ -107,9 +107,10 @@ def page(costs: list[Cost]) -> str:
     shown = "\n".join(cost.row() for cost in worst(costs))
     return f"""# One answer
 
-`python -m benchmarks.one_answer` on {date.today()}: microseconds of the processor for `perturb([answer])` with secure coins and without numba,
-for the codes of the answer, for its law alone, and the rest; the least of {TURNS} times {CALLS} calls, of each family the instance with the largest rest. Over all {len(costs)}
-instances of the tests the rest is {median(rests):.0f} µs in the median and {max(rests):.0f} µs at most; {above} are above {ALLOWED:.0f} µs.
+`python -m benchmarks.one_answer` on {date.today()}: microseconds of the processor for `perturb([answer])` with secure coins
+and without numba, for the codes of the answer, for its law alone, and the rest; the least of {TURNS} times {CALLS} calls, of
+each family the instance with the largest rest. Over all {len(costs)} instances of the tests the rest is
+{median(rests):.0f} µs in the median and {max(rests):.0f} µs at most; {above} are above {ALLOWED:.0f} µs.
 
 | family | perturb | answer | law | rest |
 |---|--:|--:|--:|--:|

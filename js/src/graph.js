@@ -114,7 +114,7 @@ function simpler(op, args, [by]) {
   if (op === "add" || (op === "or" && !x.row)) return other(0n);
   if (op === "and" && x.row && !y.row) return isFixed(b) && y.least && a;
   if (op === "lt" && (x.most < y.least || x.least >= y.most)) return constant(BigInt(x.most < y.least));
-  if (op === "eq" && (x.most < y.least || x.least > y.most)) return constant(0n);
+  if (op === "eq" && (x.most < y.least || x.least > y.most || a === b)) return constant(BigInt(a === b));
   return undefined;
 }
 

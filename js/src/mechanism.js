@@ -20,7 +20,7 @@ const fieldsFrom = (list) =>
 /** Whether the program asks for codes of these answers only, and makes a report with these fields. */
 function check({ nodes, codes, report }, { inputs }, fields) {
   const isAsked = ({ params: [name], form: { least, most, width, distinct } }) => {
-    const [end, wide, differ] = (Object.hasOwn(inputs, name) && inputs[name]) || [-1];
+    const [end, wide, differ] = Object.hasOwn(inputs, name) ? inputs[name] : [-1];
     // That numbers differ must be sure: else it would depend on the answer whether anything is reported.
     return least === 0n && most === BigInt(end) && width === wide && (!distinct || differ);
   };

@@ -54,8 +54,7 @@ export class Node {
 
   /** A number, or a vector of them. */
   numbers(form, least = form.least, most = form.most) {
-    this.need(!form.row);
-    this.need(form.least >= least && form.most <= most);
+    this.need(!form.row && form.least >= least && form.most <= most);
     return form;
   }
 
