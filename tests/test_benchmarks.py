@@ -137,20 +137,21 @@ def test_bounds_of_our_programs_follow_their_laws(name: str) -> None:
     """Their reports are as often low as ours: two shares of 40,000 are 6 standard errors apart once in 10^8 runs."""
     n, values = 40_000, np.full(40_000, 3)
     mechanism: dn.Mechanism
+    given: Any
     if name in numbers.MEANS:
-        mechanism, answers = numbers.MEANS[name](dn.Interval(-1, 1)), np.full(n, 0.3)
-        work = programs.numbers_perturb(name, mechanism, answers)
+        mechanism, given = numbers.MEANS[name](dn.Interval(-1, 1)), np.full(n, 0.3)
+        work = programs.numbers_perturb(name, mechanism, given)
     elif name in ("bipartite", "exponential"):
         line = dn.Ordered(range(40))
-        mechanism, answers = (dn.Bipartite if name == "bipartite" else dn.ReleaseChannel.exponential)(line, 1.0), values
+        mechanism, given = (dn.Bipartite if name == "bipartite" else dn.ReleaseChannel.exponential)(line, 1.0), values
         work = programs.release_perturb(mechanism, values)
     else:
-        mechanism, answers = key_value.mechanism(name), key_value.people(n)
-        work = programs.pairs_perturb(name, mechanism, answers)
+        mechanism, given = key_value.mechanism(name), key_value.people(n)
+        work = programs.pairs_perturb(name, mechanism, given)
     assert work is not None
     column = list(mechanism.report_layout.fields)[-1]
     found = work()[0 if name != "kvue" else 1]  # type: ignore[index]
-    ours = mechanism.perturb(answers, dn.SeededCoins(1)).columns[column.name].astype(np.int64)
+    ours = mechanism.perturb(given, dn.SeededCoins(1)).columns[column.name].astype(np.int64)
     assert found.max() < column.below  # type: ignore[union-attr]
     for below in np.unique(np.quantile(ours, [0.1, 0.3, 0.5, 0.7, 0.9])):
         shares = (found < below).mean(), (ours < below).mean()
