@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,6 +114,7 @@ def test_bounds_of_our_programs_follow_their_laws(name: str) -> None:
     """Their reports are as often low as ours: two shares of 40,000 are 6 standard errors apart once in 10^8 runs."""
     n, values = 40_000, np.full(40_000, 3)
     mechanism: dn.Mechanism
+    answers: Any
     if name in numbers.MEANS:
         mechanism, answers = numbers.MEANS[name](dn.Interval(-1, 1)), np.full(n, 0.3)
         work = programs.numbers_perturb(name, mechanism, answers)
