@@ -348,6 +348,17 @@ DEEP = {
         ],
         times=0,
     ),
+    "a sum of draws with long odds": json.dumps(
+        {
+            "nodes": [
+                ["code", [], "x", 0, 2],
+                *[["split", [], f"{10**1200 + 2 * n}/{10**1200 * 2 + 3 * n + 1}", 1, 2] for n in range(300)],
+                *[["add", [301 + n - 1 if n else 0, n + 1]] for n in range(300)],
+                ["mod", [600], 3],
+            ],
+            "report": [["y", 601]],
+        }
+    ),
     "a product of products": deep([["code", [], "x", 0, 1], ["const", [], 0]], ["mul", ["last", 0]], ["eq", ["last", 1]]),
 }
 

@@ -51,6 +51,7 @@ def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int
         if term in own and each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1):
             moved = (1 - stay) * (1 - each.params[0]) / each.params[2]
             stay = stay * each.params[0] + moved  # both stay, or the second moves back what the first moved
+            spend((stay.denominator.bit_length() >> 6) ** 2 >> 6)  # a long fraction is reduced
         else:
             rest.append(at[term])
     if noise.modulus is not None and len(rest) < len(noise.terms):
