@@ -5,18 +5,14 @@ the answer, tosses that whole rows share, draws that are used by the disclosure 
 """
 
 import random
-from fractions import Fraction
 from typing import Any
 
-from deniable.core import Program
 from tests.law_fuzz import accepted
-from tests.law_reference import chances
+from tests.privacy.changed_laws import Asked
 from tests.privacy.shaped_laws import ODDS, Nodes, go_on, law_of
 
-MOST = 1 << 16  # worlds of one answer
 
-
-def number_law(rng: random.Random) -> tuple[dict[str, Any], frozenset[int]]:
+def number_law(rng: random.Random) -> Asked:
     """A number from one of two laws, and the sensitive answers."""
     size = rng.choice([2, 3, 3])
     nodes, sensitive = _begun(rng, size)
@@ -29,10 +25,10 @@ def number_law(rng: random.Random) -> tuple[dict[str, Any], frozenset[int]]:
         nodes.append(["where", [len(nodes) - 1, rng.randrange(len(nodes) - 1), rng.randrange(2, len(nodes) - 1)]])
     often = ["add", "mod", "where"] * 3
     go_on(rng, nodes, (1, 6), [*often, "eq", "and", "not", "toss", "split", "xor", "below"], size)
-    return _disclosed(rng, nodes, size), sensitive
+    return Asked(_disclosed(rng, nodes), ("disclosed", 1), sensitive)
 
 
-def row_law(rng: random.Random) -> tuple[dict[str, Any], frozenset[int]]:
+def row_law(rng: random.Random) -> Asked:
     """A row of bits from one of two laws, and the sensitive answers."""
     size = rng.choice([2, 3])
     nodes, sensitive = _begun(rng, size)
@@ -45,27 +41,7 @@ def row_law(rng: random.Random) -> tuple[dict[str, Any], frozenset[int]]:
         nodes += [["where", [at, at + 1, at + 2]], ["where", [1, at + 3, at + 4]]]
     often = ["where"] * 4 + ["put", "flags", "toss"] * 2
     go_on(rng, nodes, (1, 6), [*often, "ones", "eq", "get", "and", "xor", "turn", "not", "const", "below"], size)
-    return _disclosed(rng, nodes, size), sensitive
-
-
-def exact(law: dict[str, Any], sensitive: frozenset[int]) -> Fraction | None:
-    """The largest ratio of reports that disclose nothing; None if one excludes an answer, or two disclose the same."""
-    program = accepted(law)
-    assert isinstance(program, Program)
-    (place, _), *_ = program.codes
-    laws = [chances(program, (answer,), MOST) for answer in range(program.types[place].size)]
-    worst = Fraction(1)
-    for report in {each for own in laws for each in own}:
-        found = [own.get(report, Fraction(0)) for own in laws]
-        if not report.startswith("0 "):  # it discloses an answer
-            owners = [answer for answer, chance in enumerate(found) if chance]
-            if len(owners) > 1 or owners[0] in sensitive:
-                return None
-        elif not min(found):
-            return None
-        else:
-            worst = max(worst, max(found) / min(found))
-    return worst
+    return Asked(_disclosed(rng, nodes), ("disclosed", 1), sensitive)
 
 
 def _begun(rng: random.Random, size: int) -> tuple[Nodes, frozenset[int]]:
@@ -75,7 +51,7 @@ def _begun(rng: random.Random, size: int) -> tuple[Nodes, frozenset[int]]:
     return [["code", [], "x", 0, size - 1], ["table", [0], table]], sensitive
 
 
-def _disclosed(rng: random.Random, nodes: Nodes, size: int) -> dict[str, Any]:
+def _disclosed(rng: random.Random, nodes: Nodes) -> dict[str, Any]:
     """Two results between which the answer decides, most often, and a disclosure of answers that are not sensitive."""
     last = len(nodes) - 1
     tries = [["where", [1, *rng.sample(range(2, last + 1), 2)]] for _ in range(6)] if last > 2 else []
