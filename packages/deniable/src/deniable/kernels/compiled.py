@@ -174,16 +174,17 @@ def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore
     thresholds = (mask - bounds + np.uint64(1)) % bounds
     for row in range(words.shape[0]):
         w, m = words[row], member[row]
-        count, whole = np.uint64(0), np.uint64(not one_less[row])
-        for step in range(chosen):
+        product = w[0] * bounds[0]  # the first step on its own, since no other may be left out
+        count, place = np.uint64((product & mask) < thresholds[0]), product >> word_bits
+        m[place >> np.uint64(3)] |= np.uint8(np.uint64(not one_less[row]) << (place & np.uint64(7)))
+        for step in range(1, chosen):
             product = w[step] * bounds[step]
             count += np.uint64((product & mask) < thresholds[step])
             place = product >> word_bits
             taken = np.uint64(m[place >> np.uint64(3)]) >> (place & np.uint64(7)) & np.uint64(1)
             # Selected by a mask, since a branch would be guessed wrong.
             place ^= (place ^ np.uint64(first + step)) & (np.uint64(0) - taken)
-            chosen_bit = (whole | np.uint64(step > 0)) << (place & np.uint64(7))
-            m[place >> np.uint64(3)] |= np.uint8(chosen_bit)
+            m[place >> np.uint64(3)] |= np.uint8(np.uint64(1) << (place & np.uint64(7)))
         refused[row] = count > 0
 
 
