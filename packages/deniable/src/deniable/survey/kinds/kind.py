@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -62,7 +62,9 @@ class Kind(ABC, Generic[D]):
 
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
-        return plan_brief_shares(domain, epsilon, people) if isinstance(domain, Domain) else plan(domain, epsilon, people)
+        if isinstance(domain, Domain):
+            return plan_brief_shares(cast(Domain, domain), epsilon, people)
+        return plan(domain, epsilon, people)
 
     def first_round(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The mechanism of the first of several rounds, for this many people in it."""
