@@ -184,7 +184,9 @@ def plan(
 def plan_brief(domain: AnyDomain, epsilon: float, n: int) -> Mechanism:
     """The same for shares as survey files have it: of single answers, see `plan_brief_shares`."""
     planner = for_shares.dispatch(type(domain))
-    return planner(domain, epsilon, n, None) if planner is not plan_shares else plan_brief_shares(domain, epsilon, n)
+    if planner is plan_shares:
+        return plan_brief_shares(cast(Domain, domain), epsilon, n)
+    return planner(domain, epsilon, n, None)
 
 
 class Detectable(Protocol):
