@@ -6,6 +6,7 @@
 The smallest possible error is that of subset selection with the best size, which is optimal among all mechanisms of this
 epsilon (Ye, Barg 2018, for many people). The error is n times the mean squared error of a share, averaged over the values;
 it does not depend on the true shares. The planner is asked at every point of a grid; between its points it may do worse.
+It chooses as for survey files: without weighted designs, which have exactly the smallest error, for up to 256 values.
 """
 
 from collections.abc import Iterable
@@ -17,9 +18,8 @@ import click
 from deniable.core.pure import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
-from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.planning import options
+from deniable.planning.shares import brief_candidates, options
 from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -44,13 +44,13 @@ def ratios(epsilon: float, size: int) -> dict[str, float]:
     best = scaled_error(SubsetSelection(domain, epsilon))
     return {
         name: scaled_error(make(domain, epsilon)) / best
-        for name, make in ((name, candidate.make) for name, candidate in candidates().items())
+        for name, make in ((name, candidate.make) for name, candidate in brief_candidates().items())
     }
 
 
 def accuracy_table(points: Iterable[tuple[float, int]] = POINTS) -> list[str]:
     """One row for each question and budget."""
-    names = [name for name in candidates() if name != "subset"]
+    names = [name for name in brief_candidates() if name != "subset"]
     lines = [
         f"| epsilon | values | n x error of subset (size) | {' | '.join(names)} |",
         "|--:|--:|--:|" + "--:|" * len(names),
@@ -80,15 +80,16 @@ class Choice:
 def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
-    best = options(domain, epsilon, 1).best
-    ratio = scaled_error(candidates()[best.name].make(domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
+    best = options(domain, epsilon, 1, offered=brief_candidates().values()).best
+    chosen = brief_candidates()[best.name].make(domain, epsilon)
+    ratio = scaled_error(chosen) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 
 
 def planner_table(choices: list[Choice]) -> list[str]:
     """How often each family was chosen, and at worst how far from the optimum."""
     lines = ["| chosen | points | largest squared error to the optimum | at epsilon | and values |", "|---|--:|--:|--:|--:|"]
-    for name in candidates():
+    for name in brief_candidates():
         of_name = [each for each in choices if each.name == name]
         if of_name:
             worst = max(of_name, key=lambda each: each.ratio)
@@ -108,8 +109,8 @@ def page(budgets: list[float], sizes: list[int]) -> str:
             "",
             *accuracy_table(),
             "",
-            f"The planner's choice, at {len(budgets)} budgets from {budgets[0]:g} to {budgets[-1]:g} times {len(sizes)} "
-            f"sizes from {sizes[0]} to {sizes[-1]}:",
+            f"The planner's choice without weighted designs, at {len(budgets)} budgets from {budgets[0]:g} to "
+            f"{budgets[-1]:g} times {len(sizes)} sizes from {sizes[0]} to {sizes[-1]}:",
             "",
             *planner_table(choices),
             "",

@@ -15,8 +15,8 @@ import numpy as np
 from deniable import SubsetSelection, Unary
 from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
-from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
+from deniable.planning.shares import brief_candidates
 from deniable.wrappers.open_answers import OpenAnswers
 from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import Data
@@ -31,9 +31,10 @@ ACS = "surveys/acs2023_uldp_histogram.csv.gz"
 
 
 def mechanisms(domain: Categories, secret: list[object], epsilon: float, share: float) -> dict[str, OpenAnswers]:
-    """Every family made for these sensitive answers, and what was published before."""
+    """Every family for any number of answers made for these sensitive answers, and what was published before."""
     made: dict[str, OpenAnswers] = {
-        name: UtilityOptimized(candidate.make, domain, secret, epsilon, share) for name, candidate in candidates().items()
+        name: UtilityOptimized(candidate.make, domain, secret, epsilon, share)
+        for name, candidate in brief_candidates().items()
     }
     for name, family in (("uSS as published", SubsetSelection), ("uUE as published", Unary)):
         made[name] = UtilityOptimized.as_published(family, domain, secret, epsilon, share)
@@ -49,7 +50,7 @@ def total(mechanism: OpenAnswers, share: float) -> float:
 
 def exact_table() -> list[str]:
     """One row for each setting and budget."""
-    names = [*candidates(), "uSS as published", "uUE as published"]
+    names = [*brief_candidates(), "uSS as published", "uUE as published"]
     lines = [f"| sensitive | open share | epsilon | {' | '.join(names)} |", "|--:|--:|--:|" + "--:|" * len(names)]
     for size, share in SETTINGS:
         for epsilon in EPSILONS:

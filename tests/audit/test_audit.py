@@ -453,8 +453,8 @@ class TestExperiments:
     def test_bounds_are_near_and_false_alarms_as_rare_as_stated(self) -> None:
         """A client at its limit is accused in at most one of 10,000 audits, by `TestBounds` above.
 
-        So of 1,000 audits one or more accuse with probability up to 9.5 %, two or more with up to 0.5 %: one accusation, as
-        was found, is nothing to wonder at, and two would be.
+        So of 1,000 audits one or more accuse with probability up to 9.5 %, two or more with up to 0.5 %: one accusation
+        would be nothing to wonder at, and two would be.
         """
         rows = self.table("audits")
         assert len(rows) == len(candidates())

@@ -132,7 +132,8 @@ class TestCertify:
 
     def test_names(self) -> None:
         assert list(MAKERS) == [
-            "direct", "unary-symmetric", "unary", "subset", "design", "wheel", "hashing-binary", "hashing", "hadamard"
+            "direct", "unary-symmetric", "unary", "subset", "design", "design-weighted", "wheel", "hashing-binary",
+            "hashing", "hadamard",
         ]  # fmt: skip
         question = dn.Categories(range(6))
         for name, mechanism in {
@@ -429,8 +430,8 @@ class TestDemo:
 
     def test_without_a_name_the_planner_chooses(self) -> None:
         said = {epsilon: " ".join(run("demo", "--seed", "2", "--epsilon", epsilon).stdout.split()) for epsilon in ("1", "2")}
-        assert "through the wheel mechanism, the planner's choice." in said["1"]
-        assert "wheel-1, 7 values" in said["1"]
+        assert "through the design-weighted mechanism, the planner's choice." in said["1"]
+        assert "weighted-design-1, 7 values" in said["1"]
         assert "through the direct mechanism, the planner's choice." in said["2"]
 
     @pytest.mark.parametrize(("columns", "widest"), [(80, 80), (120, 120), (300, 120)])
@@ -532,7 +533,8 @@ class TestPlan:
         ranked = planner.options(dn.Categories(range(1024)), 1.0, 10_000)
         rows = re.findall(r"^(\*| ) (\S+) +(\S+) +(\S+)x +(\S+)% +(\S+) +(\S+) +(\S+)% +(\S+)$", shown, re.MULTILINE)
         assert [row[1] for row in rows] == [short_name(option.name) for option in ranked]
-        assert {row[1] for row in rows} == set(MAKERS)
+        assert {row[1] for row in rows} == set(MAKERS) - {"design-weighted"}
+        assert "Left out: design, weighted, which is for at most 256 values." in shown
         for (mark, name, error, ratio, above, bits, work, guess, liar), option in zip(rows, ranked, strict=True):
             assert (mark == "*") == (name == "design")
             assert float(error) == pytest.approx(100 * option.error, rel=5e-3)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +106,8 @@ def test_compare_shows_a_table(tmp_path: Path) -> None:
     shown = printed("compare", *question, *options)
     assert "5 answers, 2 of them sensitive, 75.0% of people have another" in " ".join(shown.split())
     assert "NDCG" in shown and "subset-published" in shown
-    assert "design" not in shown
+    assert "wheel" not in shown and not re.search(r"^\W*design", shown, re.MULTILINE)
+    assert "Left out: design, weighted." in shown  # two answers are too few
 
 
 @pytest.mark.parametrize(

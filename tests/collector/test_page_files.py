@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable import planning
 from deniable.collector.app import App
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.playground import WAITING, Playground
 from deniable.collector.promises import Promises
 from deniable.collector.static import PAGES, all_files
 from deniable.collector.verdicts import Refusal
+from deniable.planning import shares
 from tests.collector.test_app import BATCH, call, get, made, post, refused, report, run
 from tests.surveys import COMMUTE, KINDS, ONE, survey
 from tests.waits import finished
@@ -111,7 +111,7 @@ def test_the_promise_of_a_survey(app: App) -> None:
 
 def test_the_playground_compares_and_certifies(app: App) -> None:
     data = get(app, "/v1/try?values=5&epsilon=2&people=1000").data()
-    options = planning.options(dn.Categories(range(5)), 2.0, 1000)
+    options = shares.options(dn.Categories(range(5)), 2.0, 1000, offered=shares.brief_candidates().values())
     assert [(row["name"], row["error"]) for row in data["options"]] == [(each.name, each.error) for each in options]
     assert [dn.mechanism_from_json(json.dumps(row["mechanism"])).wire for row in data["options"]]
     found = get(app, "/v1/try?values=5&epsilon=2&certify=subset").data()

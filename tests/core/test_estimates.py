@@ -68,6 +68,8 @@ def test_measured_error_is_the_predicted_one_at_real_sizes(name: str, size: int)
     It is a sum of 40 size squares; were they independent its relative standard deviation would be sqrt(2 / (40 size)).
     Neighbouring cells of a report are slightly dependent, so eight of these are allowed: a false alarm below 1e-6.
     """
+    if size > (candidates()[name].largest or size):
+        pytest.skip("It is not made for so many answers.")
     for epsilon in (0.5, 1.0, 2.0, 4.0):
         mechanism = candidates()[name].make(dn.Categories(range(size)), epsilon)
         people = np.arange(2000) ** 2 % size

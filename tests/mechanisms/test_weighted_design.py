@@ -11,6 +11,7 @@ from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.algebra.weighted_designs import balanced_blocks, is_balanced, multipliers, together
 from deniable.mechanisms.registry import mechanism_from_json
 from deniable.planning.bounds import share_bound
+from deniable.planning.shares import options, plan_brief_shares
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
@@ -69,3 +70,21 @@ def test_blocks_that_are_not_balanced_are_refused() -> None:
 def test_a_description_contains_the_blocks() -> None:
     mechanism = dn.WeightedDesign(dn.Categories(range(10)), 1.0)
     assert mechanism_from_json(mechanism.to_json()) == mechanism
+
+
+def test_the_planner_takes_it_where_its_reports_are_the_smallest_of_the_best() -> None:
+    ten = dn.Categories(range(10))
+    planned, brief = dn.plan(ten, 1.0, 1000), plan_brief_shares(ten, 1.0, 1000)
+    assert (planned.wire, planned.layout.bits) == ("weighted-design-1", 6)
+    assert (brief.wire, brief.layout.bits) == ("subset-1", 10)
+    assert dn.plan(ten, 1.0, 1000, max_bits=5).wire != "weighted-design-1"
+    assert dn.plan(dn.Categories(range(7)), 0.1, 1000).wire == "design-1"  # a plane, which is as good and as small
+    assert "Left out: design, weighted" in dn.plan(dn.Categories(range(2)), 1.0, 1000).explain()
+    assert "Left out: design, weighted" in dn.plan(dn.Categories(range(257)), 1.0, 1000).explain()
+
+
+def test_for_sensitive_answers_the_sets_have_the_size_that_subset_selection_has() -> None:
+    ranked = {row.name: row for row in options(dn.Categories(range(40)), 1.0, 1000, sensitive=range(10), open_share=0.9)}
+    weighted, subset = ranked["design, weighted"], ranked["subset"]
+    assert weighted.error == pytest.approx(subset.error, rel=1e-12) and weighted.bits < subset.bits
+    assert dn.certify(weighted.mechanism).holds

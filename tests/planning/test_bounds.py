@@ -9,6 +9,7 @@ import deniable as dn
 from deniable.planning import options
 from deniable.planning.bounds import share_bound
 from deniable.planning.sensitive_bound import sensitive_share_bound
+from deniable.planning.shares import plan_brief_shares
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 2.5, 8.0, 90.0])
@@ -47,7 +48,7 @@ def test_no_channel_is_below(size: int) -> None:
 
 
 def test_a_plan_says_how_far_it_is_from_the_best_possible() -> None:
-    mechanism = dn.plan(dn.Categories(range(16)), 1.0, 5000)
+    mechanism = plan_brief_shares(dn.Categories(range(16)), 1.0, 5000)
     assert "above: squared error, at most so much above the best that any mechanism can have" in mechanism.explain()
     (chosen,) = [line.split() for line in mechanism.explain().splitlines() if line.startswith("*")]
     assert chosen[1:5] == ["wheel", "2.54", "1.011x", "1.1%"]

@@ -6,7 +6,7 @@ from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.static import MEDIA_TYPES
 from deniable.collector.verdicts import REFUSALS
 from deniable.invitations.token import SIGNATURE_BYTES, TOKEN_BYTES
-from deniable.mechanisms.registry import candidates
+from deniable.planning.shares import brief_candidates
 from deniable.survey import Question, Survey
 from deniable.survey.message import MEDIA_TYPE
 
@@ -45,7 +45,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                     _query("values", {"type": "integer", "minimum": VALUES[0], "maximum": VALUES[1], "default": 8}),
                     _query("epsilon", {"type": "number", "minimum": EPSILON[0], "maximum": EPSILON[1], "default": 1}),
                     _query("people", {"type": "integer", "minimum": PEOPLE[0], "maximum": PEOPLE[1], "default": 10_000}),
-                    _query("certify", {"type": "string", "enum": [*candidates()]}),
+                    _query("certify", {"type": "string", "enum": [*brief_candidates()]}),
                 ],
             ),
             "/v1/results": _get(

@@ -7,8 +7,7 @@ from functools import lru_cache
 from deniable.collector.promises import Data, certificate_data, loss_data
 from deniable.collector.verdicts import BAD_QUERY, BUSY, Refusal
 from deniable.domains import Categories
-from deniable.mechanisms.registry import candidates
-from deniable.planning import options
+from deniable.planning.shares import brief_candidates, options
 from deniable.privacy.certify import certify
 
 VALUES, EPSILON, PEOPLE = (2, 64), (0.1, 8.0), (10, 10_000_000)
@@ -17,8 +16,8 @@ WAITING = 8  # requests that may wait; each takes up to a fifth of a second of t
 
 @lru_cache(maxsize=512)
 def compared(values: int, epsilon: float, people: int) -> str:
-    """Every mechanism for so many answers: its predicted error, its cost, its loss and its law."""
-    ranked = options(Categories(range(values)), epsilon, people)
+    """Every mechanism whose reports the page can count: its predicted error, its cost, its loss and its law."""
+    ranked = options(Categories(range(values)), epsilon, people, offered=brief_candidates().values())
     rows: list[Data] = []
     for option in ranked:
         row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.costs["work"]}
@@ -30,7 +29,7 @@ def compared(values: int, epsilon: float, people: int) -> str:
 @lru_cache(maxsize=512)
 def certified(values: int, epsilon: float, name: str) -> str:
     """The certificate of one of them."""
-    mechanism = candidates()[name].make(Categories(range(values)), epsilon)
+    mechanism = brief_candidates()[name].make(Categories(range(values)), epsilon)
     found = certify(mechanism)
     return json.dumps({"name": name, "loss": loss_data(found.loss)} | certificate_data(found))
 
@@ -53,8 +52,8 @@ class Playground:
             if not least <= number <= most:
                 return BAD_QUERY.saying(f"{what} must be from {least:,} to {most:,}.")
         name = query.get("certify")
-        if name is not None and name not in candidates():
-            return BAD_QUERY.saying(f"certify must be one of {', '.join(candidates())}.")
+        if name is not None and name not in brief_candidates():
+            return BAD_QUERY.saying(f"certify must be one of {', '.join(brief_candidates())}.")
         if self._waiting >= WAITING:
             return BUSY.saying("Too many people use the playground right now. Try again.")
         self._waiting += 1

@@ -16,7 +16,7 @@ from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean
 from deniable.planning.records import plan_records
-from deniable.planning.shares import plan_shares
+from deniable.planning.shares import plan_brief_shares, plan_shares
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
@@ -179,6 +179,14 @@ def plan(
     if sensitive is not None:
         return plan_shares(single, epsilon, n, max_bits, sensitive, open_share)
     return planner(domain, epsilon, n, max_bits)
+
+
+def plan_brief(domain: AnyDomain, epsilon: float, n: int) -> Mechanism:
+    """The same for shares as survey files have it: of single answers, see `plan_brief_shares`."""
+    planner = for_shares.dispatch(type(domain))
+    if planner is plan_shares:
+        return plan_brief_shares(cast(Domain, domain), epsilon, n)
+    return planner(domain, epsilon, n, None)
 
 
 class Detectable(Protocol):

@@ -1,7 +1,7 @@
 """Which mechanism for the shares of answers: predicted error, report size, server work and what one report gives away."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -25,15 +25,23 @@ COSTS = (
 
 
 def options(
-    domain: Domain, epsilon: float, n: int, sensitive: Collection[object] | None = None, open_share: float = OPEN_SHARE
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    sensitive: Collection[object] | None = None,
+    open_share: float = OPEN_SHARE,
+    offered: Iterable[Candidate[PureProtocol]] | None = None,
 ) -> Ranking[ShareMechanism]:
-    """Every mechanism for this question, the smallest error first; with `sensitive`, each made to protect those only."""
+    """Every mechanism for this question, or those offered, the smallest error first.
+
+    With `sensitive`, each is made to protect those only.
+    """
     checked_people(n)
     budget, which = checked_epsilon(epsilon), ""
-    offered, size = list(candidates("shares").values()), domain.size
+    compared, size = list(candidates("shares").values() if offered is None else offered), domain.size
     if sensitive is not None:
         size, which = len(checked_sensitive(domain, sensitive)), f", {len(sensitive):,} of them sensitive"
-        offered = offered[:1] if size == 1 else offered  # one sensitive answer leaves nothing to choose
+        compared = compared[:1] if size == 1 else compared  # one sensitive answer leaves nothing to choose
 
     def row(candidate: Candidate[PureProtocol]) -> Row[ShareMechanism]:
         if sensitive is None:
@@ -44,7 +52,7 @@ def options(
             candidate.name, mechanism, error, mechanism.layout.bits, {"work": mechanism.work, "guess": mechanism.guess()}
         )
 
-    rows, remarks = made(offered, size, row)
+    rows, remarks = made(compared, size, row)
     subject = f"{domain.size:,} values{which}, epsilon {budget:g} for one answer, {people(n)}"
     others = domain.size - size
     bound = sensitive_share_bound(size, others, budget, n, open_share) if others else share_bound(size, budget, n)
@@ -75,6 +83,27 @@ def plan_shares(
 ) -> Mechanism:
     """The best mechanism for shares; its `explain()` shows the others."""
     return best_for_shares(options(domain, epsilon, n, sensitive, open_share).within(max_bits), n)
+
+
+def brief_candidates() -> Mapping[str, Candidate[PureProtocol]]:
+    """The candidates for shares that the answers and epsilon fix, without a list of sets and weights."""
+    return {name: candidate for name, candidate in candidates("shares").items() if name != "design, weighted"}
+
+
+def plan_brief_shares(
+    domain: Domain, epsilon: float, n: int, max_bits: int | None = None, sensitive: Collection[object] | None = None
+) -> ShareMechanism:
+    """The best mechanism for shares among those that are described briefly: what survey files have.
+
+    A survey that is not registered yet is planned whenever it is read. Its mechanisms, and so its fingerprint, which people
+    may have seen, must not depend on the release that reads it; so a later candidate, such as weighted designs, is left out.
+
+    >>> from deniable.domains import Categories
+    >>> [plan(Categories(range(10)), 1.0, 1000).wire for plan in (plan_shares, plan_brief_shares)]
+    ['weighted-design-1', 'subset-1']
+    """
+    ranking = options(domain, epsilon, n, sensitive, offered=brief_candidates().values())
+    return best_for_shares(ranking.within(max_bits), n)
 
 
 def best_for_shares(ranking: Ranking[ShareMechanism], n: int) -> ShareMechanism:

@@ -10,7 +10,7 @@ from deniable.analysis.plan import rms, table_errors
 from deniable.core import Answers, Domain, Mechanism
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
-from deniable.planning.shares import options
+from deniable.planning.shares import plan_brief_shares
 from deniable.survey.kinds.kind import Details, Kind
 from deniable.survey.question import Asked, Question
 from deniable.wrappers.one_pair import OnePair
@@ -55,7 +55,7 @@ def _alone() -> InvalidParameter:
 
 def compound(domain: Product, epsilon: float, people: int) -> Mechanism:
     """The best mechanism for the shares of all combinations."""
-    return options(domain, epsilon, people).best.mechanism
+    return plan_brief_shares(domain, epsilon, people)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from deniable.arrays import Ints
 from deniable.errors import InvalidParameter
 
 Block = tuple[int, ...]
@@ -43,11 +44,22 @@ def together(blocks: Sequence[Block], weights: Sequence[int], units: Sequence[in
     """
     counts = [0] * d
     for block, weight in zip(blocks, weights, strict=True):
-        for x in block:
-            for y in block:
-                for unit in units:
-                    counts[(x - y) * unit % d] += weight
+        pairs = [(f, weight * count) for f, count in enumerate(_differences(block, d).tolist()) if count]
+        for unit in units:
+            for f, weighted in pairs:
+                counts[f * unit % d] += weighted
     return counts
+
+
+def _differences(block: Block, d: int) -> Ints:
+    """How many ordered pairs of elements differ by each residue.
+
+    These are products of Fourier transforms, and rounding is far below 1/2: they are whole numbers of at most d.
+    """
+    member = np.zeros(d)
+    member[list(block)] = 1
+    found: Ints = np.rint(np.fft.irfft(np.abs(np.fft.rfft(member)) ** 2, d)).astype(np.int64)
+    return found
 
 
 def is_balanced(d: int, blocks: Sequence[Block], weights: Sequence[int], units: Sequence[int]) -> bool:
@@ -86,30 +98,26 @@ def balanced_blocks(d: int, k: int) -> tuple[tuple[Block, ...], tuple[int, ...]]
     return tuple(found[vectors[place]] for place in used), tuple(weights[place] for place in used)
 
 
-def _classes(d: int) -> list[int]:
-    """The least residue among the multiples of each, and their negatives, by which the class of a difference is known."""
-    units = multipliers(d)
-    return [min(min(f * unit % d, -f * unit % d) for unit in units) for f in range(d)]
+def _classes(d: int) -> Ints:
+    """The number of the class of every residue but 0: of its multiples, and their negatives."""
+    products = np.outer(np.arange(1, d), multipliers(d)) % d
+    found: Ints = np.unique(np.minimum(products, d - products).min(axis=1), return_inverse=True)[1]
+    return found
 
 
-def _excess(block: Block, d: int, classes: Sequence[int]) -> tuple[int, ...]:
+def _excess(block: Block, d: int, classes: Ints) -> tuple[int, ...]:
     """By how much the block has too many differences of each class, d - 1 times; they sum to 0."""
-    counts, sizes = dict.fromkeys(classes[1:], 0), dict.fromkeys(classes[1:], 0)
-    for each in classes[1:]:
-        sizes[each] += 1
-    for x in block:
-        for y in block:
-            if x != y:
-                counts[classes[(x - y) % d]] += 1
+    sizes, differences = np.bincount(classes), _differences(block, d)[1:]
+    counts = np.bincount(classes, differences).astype(np.int64)
     pairs = len(block) * (len(block) - 1)
-    return tuple((d - 1) * counts[each] - pairs * sizes[each] for each in counts)
+    return tuple(((d - 1) * counts - pairs * sizes).tolist())
 
 
 def _square(vector: Sequence[int]) -> int:
     return sum(part * part for part in vector)
 
 
-def _improved(block: Block, d: int, classes: Sequence[int], draws: np.random.Generator) -> Block:
+def _improved(block: Block, d: int, classes: Ints, draws: np.random.Generator) -> Block:
     """The block after exchanges of single residues that bring its differences nearer to balance."""
     best = _square(_excess(block, d, classes))
     for _ in range(STEPS):

@@ -4,13 +4,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Coins, Columns, Counted, Domain, Layout, Number, PureProtocol, lookup
+from deniable.core import (
+    Candidate,
+    Coins,
+    Columns,
+    Counted,
+    Domain,
+    Layout,
+    Number,
+    PureProtocol,
+    checked_epsilon,
+    lookup,
+    odds_below,
+)
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.weighted_designs import balanced_blocks, is_balanced, multipliers
+from deniable.mechanisms.algebra.weighted_designs import Block, balanced_blocks, is_balanced, multipliers
 from deniable.mechanisms.shares.subset_selection import best_size, chance
 
 LARGEST = 256  # values up to which sets and weights are searched for
@@ -40,15 +53,21 @@ class WeightedDesign(Counted, PureProtocol):
         d = self.domain.size
         blocks, weights, units = tuple(tuple(block) for block in self.blocks), tuple(self.weights), tuple(self.units)
         if not blocks and not weights and not units:
-            if not 3 <= d <= LARGEST:
-                raise InvalidParameter(f"Weighted designs are searched for questions of 3 to {LARGEST} values.")
-            (blocks, weights), units = balanced_blocks(d, best_size(d, self.odds)), multipliers(d)
+            blocks, weights, units = searched(d, self.odds)
         if not is_balanced(d, blocks, weights, units):
             raise InvalidParameter(
                 "The blocks must be sets of one size, with a positive weight each, whose shifts and multiples contain every "
                 "two values equally often. Leave them out to get such blocks."
             )
         self._fix(blocks=blocks, weights=weights, units=units)
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("design, weighted", cls, LARGEST),)
+
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        return cls(domain, epsilon, *searched(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
 
     @property
     def size(self) -> int:
@@ -113,3 +132,12 @@ class WeightedDesign(Counted, PureProtocol):
         report = columns["set"].astype(np.int64)[:, None]
         multiple, shift = report // d, report % d
         return lookup(np.ravel(self._multiples), multiple * d + (cells[None, :] - shift) % d) == 1
+
+
+def searched(
+    values: int, odds: Fraction, open_share: Fraction = Fraction(0)
+) -> tuple[tuple[Block, ...], tuple[int, ...], tuple[int, ...]]:
+    """Blocks of the best size for this many values, their weights, and the units that multiply them."""
+    if not 3 <= values <= LARGEST:
+        raise InvalidParameter(f"Weighted designs are searched for questions of 3 to {LARGEST} values.")
+    return *balanced_blocks(values, best_size(values, odds, open_share)), multipliers(values)

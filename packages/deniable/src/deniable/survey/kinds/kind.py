@@ -10,7 +10,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, AnyDomain, Columns, Estimate, Label, Mechanism, Permanent, Tally
 from deniable.errors import InvalidParameter
-from deniable.planning import plan
+from deniable.planning.planner import plan_brief
 from deniable.planning.ranking import planned
 from deniable.planning.repeated import UNLINKABLE, repeated_options
 from deniable.postprocess import norm_sub
@@ -61,7 +61,7 @@ class Kind(ABC, Generic[D]):
 
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
-        return plan(domain, epsilon, people)
+        return plan_brief(domain, epsilon, people)
 
     def first_round(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The mechanism of the first of several rounds, for this many people in it."""
