@@ -74,7 +74,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
         assert kept is first
         # a later release with another planner
         monkeypatch.setattr(
-            "deniable.survey.kinds.kind.plan", lambda domain, epsilon, n, **_: dn.DirectResponse(domain, epsilon)
+            "deniable.survey.kinds.kind.plan_brief", lambda domain, epsilon, n: dn.DirectResponse(domain, epsilon)
         )
         planned_anew = parse_toml(ONE, "survey.toml")
         assert planned_anew.fingerprint != first.fingerprint
