@@ -61,6 +61,8 @@ def _cells(problem: Problem, rows: Sequence[int], effort: Effort) -> Bound | Non
 def certain_bits(problem: Problem, node: int) -> tuple[int, ...] | None:
     """The bits of a row that is the same whatever is drawn, made of rows of zeros and of ones."""
     each = problem.nodes[node]
+    if each.op in ("flags", "join"):
+        spend(1 + (problem.types[node].width or 0) // 64)  # joined rows may be very many, and very wide
     if each.op == "flags" and each.params[0] in (0, 1):
         return (int(each.params[0]),) * each.params[1]
     parts = [certain_bits(problem, arg) for arg in each.args] if each.op == "join" else [None]
