@@ -64,7 +64,7 @@ def test_required_number_gives_the_error_asked_for() -> None:
     for size, epsilon in ((2, 1.0), (20, 0.5), (300, 2.0)):
         domain = dn.Categories(range(size))
         n = dn.required_n(domain, epsilon, 0.02)
-        mechanism = dn.plan(domain, epsilon, n)
+        mechanism = dn.plan(domain, epsilon, n, error=0.02)
         worst = []
         for people in (n - 1, n):
             truth = np.zeros(size)

@@ -8,7 +8,7 @@ import pytest
 import deniable as dn
 from deniable.core import odds_below
 from deniable.mechanisms.algebra.optimal import optimal_channel
-from deniable.planning.release_bound import checked, release_bound
+from deniable.mechanisms.algebra.release_bound import checked, release_bound
 from deniable.planning.releases import release_options
 from tests.planning.test_vector_bounds import channels
 

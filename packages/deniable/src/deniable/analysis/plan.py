@@ -16,6 +16,7 @@ from deniable.arrays import Floats
 from deniable.core import Candidate, Domain, Mechanism, checked_epsilon, rounded_down
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
+from deniable.planning.marginal_bound import UNBIASED, marginal_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.shares import options
 from deniable.wrappers.every_attribute import EveryAttribute
@@ -69,7 +70,9 @@ def table_options(domains: Iterable[Domain] | Vectors, epsilon: float, n: int) -
 
     found, remarks = made(map(Candidate, WORDS, makers), 0, row)
     subject = f"tables of {len(rows.parts)} questions, epsilon {budget:g} for one person, {people(n)}"
-    return Ranking(found, subject, error=ERROR, remarks=remarks)
+    pairs = itertools.combinations(range(len(rows.parts)), 2)
+    bound = marginal_bound([part.size for part in rows.parts], pairs, budget, n)
+    return Ranking(found, subject, error=ERROR, remarks=remarks, bound=bound, rivals=UNBIASED)
 
 
 @singledispatch

@@ -219,6 +219,8 @@ def _simulate(
         click.echo(json.dumps(about | {"mechanisms": [row.record() for row in found.rows]}))
         return
     console = panel.console()
-    console.print(str(found), markup=False)
+    console.print(f"{found.subject}:", markup=False)
+    console.print(found.table(), markup=False, soft_wrap=True)  # its lines are wider than narrow terminals
+    console.print(found.legend(), markup=False)
     if picture is not None:
         console.print(f"Wrote the picture to {picture}.", soft_wrap=True, markup=False)

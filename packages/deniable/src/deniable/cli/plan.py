@@ -17,12 +17,11 @@ from deniable.planning import measured_cost
 from deniable.planning import options as share_options
 from deniable.planning.distributions import distribution_options, plan_distribution
 from deniable.planning.key_value import key_value_options
-from deniable.planning.means import mean_options, people_for_mean, plan_mean
-from deniable.planning.planner import people_for
-from deniable.planning.ranking import Ranking, planned, short_name
+from deniable.planning.means import aimed_at_mean, bounded, mean_options, people_for_mean, plan_mean
+from deniable.planning.ranking import Ranking, percent, planned, short_name
 from deniable.planning.records import plan_records, record_options
 from deniable.planning.repeated import plan_repeated
-from deniable.planning.shares import best_for_shares
+from deniable.planning.shares import aimed_at, best_for_shares, people_for
 from deniable.survey import Survey, plan_survey
 from deniable.wrappers.utility_optimized import OPEN_SHARE
 
@@ -104,7 +103,12 @@ def _finish(mechanism: Mechanism, out: Path | None, timed: bool, record: dict[st
 
 def _record(ranking: Ranking[Mechanism], needed: int | None) -> dict[str, object]:
     best = ranking.best
-    record = {"chosen": best.name, "mechanism": best.mechanism.spec(), "fingerprint": best.mechanism.fingerprint}
+    record: dict[str, object] = {
+        "chosen": best.name,
+        "mechanism": best.mechanism.spec(),
+        "fingerprint": best.mechanism.fingerprint,
+    }
+    record |= {"no_bound_because": ranking.unbounded} if ranking.bound is None else {"bound": ranking.bound}
     return record | {"options": ranking.records()} | ({} if needed is None else {"people_needed": needed})
 
 
@@ -152,6 +156,7 @@ def question_mode(
     secret = options.secrets_of(question, secrets)
     ranking = share_options(question, epsilon, people, secret, OPEN_SHARE if open_share is None else open_share)
     ranking = ranking.renamed(short_name).within(max_bits, name)
+    ranking = ranking if error is None else aimed_at(ranking, error)
     mechanism = best_for_shares(ranking, people)
     needed = None if error is None else people_for(mechanism, error)
     said = ""
@@ -215,11 +220,13 @@ def number_mode(
         _compare_budgets(domain, target, prior, people, as_json)
         return
     ranking = _number_options(domain, target, prior, epsilon, people).within(max_bits) if as_json else None
+    if ranking is not None and error is not None:
+        ranking = aimed_at_mean(ranking, error)
     if target != "mean":
         chosen = plan_distribution(domain, epsilon, people, target, prior, max_bits)
         _finish(chosen, out, timed, None if ranking is None else _record(ranking, None))
         return
-    mechanism = plan_mean(domain, epsilon, people, max_bits)
+    mechanism = plan_mean(domain, epsilon, people, max_bits, error=error)
     needed = None if error is None else people_for_mean(mechanism, error)
     said = "" if needed is None else f"For a standard error of {error:g}, {needed:,} people must answer."
     _finish(mechanism, out, timed, None if ranking is None else _record(ranking, needed), said)
@@ -230,19 +237,26 @@ def _compare_budgets(domain: Interval, target: str, prior: str | None, people: i
     rankings = {epsilon: _number_options(domain, target, prior, epsilon, people) for epsilon in BUDGETS}
     if as_json:
         records = [
-            {"epsilon": epsilon, "mechanism": each.best.name, "error": each.best.error} for epsilon, each in rankings.items()
+            {
+                "epsilon": epsilon,
+                "mechanism": each.best.name,
+                "error": each.best.error,
+                "above_bound": each.above(each.best),
+            }
+            for epsilon, each in rankings.items()
         ]
         click.echo(json.dumps({"people": people, "target": target, "budgets": records}))
         return
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    table = panel.table(["mechanism"], ["epsilon", "error"])
+    table = panel.table(["mechanism"], ["epsilon", "error", "above"])
     for epsilon, each in rankings.items():
-        table.add_row(each.best.name, f"{epsilon:g}", each.error.shown(each.best.error))
-    console = panel.console()
+        table.add_row(each.best.name, f"{epsilon:g}", each.error.shown(each.best.error), percent(each.above(each.best)))
+    console, first = panel.console(), rankings[BUDGETS[0]]
     console.print(table)
     for line in (
-        f"error: {rankings[BUDGETS[0]].error.meaning}; for {people:,} people.",
+        f"error: {first.error.meaning}; for {people:,} people.",
+        f"{first.proof.name}: {first.proof.meaning}.",
         "A smaller epsilon protects more. Choose one, and add it to get the mechanism: for example --epsilon 1 --out FILE.",
     ):
         console.print(line, markup=False)
@@ -251,7 +265,7 @@ def _compare_budgets(domain: Interval, target: str, prior: str | None, people: i
 def _number_options(domain: Interval, target: str, prior: str | None, epsilon: float, people: int) -> Ranking[Mechanism]:
     """All mechanisms for the target."""
     if target == "mean":
-        return mean_options(domain, epsilon, people)
+        return bounded(mean_options(domain, epsilon, people), domain, epsilon, people)
     return distribution_options(domain, epsilon, people, target, prior)
 
 

@@ -119,7 +119,12 @@ def plan_discovery(
     base, digits = best_base(odds_below(checked_epsilon(epsilon)))
     weights = [max(1, round(SLOTS * share)) for share in design.shares]
     domain = Strings(form, LONGEST, design.bits, base**digits, normal, at_most)
-    return PrefixHashing(domain, epsilon, base, weights)
+    chosen = PrefixHashing(domain, epsilon, base, weights)
+    return chosen.because(
+        f"{chosen.wire} for {form} of up to {most} bits, coded: prefixes of {', '.join(map(str, design.bits))} bits, and "
+        f"{design.shares[-1]:.0%} of people who verify. Of the designs that were tried, it finds the rarest strings, by "
+        "prediction. How far it is from the best possible is not known: no bound on the search for unknown strings is known."
+    )
 
 
 def published_discovery(epsilon: float, form: str = KEY, bits: int = 64) -> PrefixHashing:

@@ -16,7 +16,7 @@ from deniable.domains.key_value import Pairs
 from deniable.errors import InvalidParameter
 from deniable.metrics import mse
 from deniable.planning.key_value import key_value_options
-from deniable.planning.means import mean_options
+from deniable.planning.means import bounded, mean_options
 from deniable.planning.ranking import ERROR, Column, Ranking, Row
 from deniable.planning.records import record_options
 
@@ -254,7 +254,7 @@ def aim_of(domain: Any, epsilon: float, n: Any, target: "str | Workload", truth:
     if target == "mean":
         if not isinstance(domain, Interval):
             raise InvalidParameter("A mean is compared for numbers: give an Interval, such as Interval(0, 100).")
-        return Mean(domain, held, mean_options(domain, epsilon, people))
+        return Mean(domain, held, bounded(mean_options(domain, epsilon, people), domain, epsilon, people))
 
     from deniable.planning.distributions import distribution_options, workload_of  # which few comparisons need
 

@@ -9,7 +9,7 @@ from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.information import most_information
 
-LEAST_EPSILON, MOST_EPSILON = 0.01, 6.0  # beyond, the linear program mixes numbers too large and too small for floats
+LEAST_EPSILON, MOST_EPSILON = 0.01, 6.0  # of the linear program; beyond, it mixes numbers too large and too small for floats
 
 
 def share_bound(values: int, epsilon: float, n: int) -> float:
@@ -36,7 +36,9 @@ def mean_bound(domain: Interval, epsilon: float, n: int) -> float:
     """The standard error of a mean, for the worst answers, that no mechanism with this epsilon can beat.
 
     It holds for every law and report whose expectation is the number, for answers that may be any numbers of the
-    interval. The proof is a solution of the dual linear program, checked in whole numbers (`Multipliers`).
+    interval. The proof is a solution of the dual linear program, checked in whole numbers (`Multipliers`). For the smallest
+    budgets, two answers decide: reports of mean +-1 at the ends, of which the one is at most `odds` times as likely as the
+    other, have a mean square of at least ((odds + 1) / (odds - 1))^2.
 
     >>> 3.98 < mean_bound(Interval(-1, 1), 1.0, 1) ** 2 < 3.994
     True
@@ -47,11 +49,12 @@ def mean_bound(domain: Interval, epsilon: float, n: int) -> float:
 @lru_cache(maxsize=64)
 def _least_variance(epsilon: float) -> Fraction:
     """The variance of one report that cannot be beaten, on [-1, 1]."""
+    if epsilon > MOST_EPSILON:
+        raise InvalidParameter(f"The smallest error of a mean is proved for epsilon up to {MOST_EPSILON:g}.")
+    if epsilon < LEAST_EPSILON:
+        odds = Fraction(math.nextafter(math.exp(epsilon), math.inf))
+        return ((odds + 1) / (odds - 1)) ** 2 - 1
     from deniable.mechanisms.algebra.mean_program import proved, reports  # which plans for shares need not load
 
-    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
-        raise InvalidParameter(
-            f"The smallest error of a mean is proved for epsilon from {LEAST_EPSILON:g} to {MOST_EPSILON:g}."
-        )
     steps = 8 if epsilon <= MOST_EPSILON / 2 else 16
     return proved(math.exp(epsilon), steps, reports(epsilon, 10 * steps + 1)).bound

@@ -26,6 +26,13 @@ def _odds(epsilon: float) -> Fraction:
     return Fraction(math.nextafter(math.exp(epsilon), math.inf))
 
 
+def unproved(size: int) -> str:
+    """Why there is no bound for so many answers."""
+    if size > LARGEST:
+        return f"the bound is worked out for at most {LARGEST:,} answers, and there are {size:,}"
+    return "the search for a proof found nothing above 0"
+
+
 def question_bound(workload: Workload, epsilon: float, n: int) -> float | None:
     """The standard error of linear questions, root mean square, that no channel with an unbiased estimate can beat.
 

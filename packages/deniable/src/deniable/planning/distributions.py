@@ -20,7 +20,7 @@ from deniable.mechanisms.distributions.hierarchy import Hierarchy
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel
 from deniable.mechanisms.registry import candidates
-from deniable.planning.distribution_bounds import UNBIASED, fitted_bound, question_bound
+from deniable.planning.distribution_bounds import UNBIASED, fitted_bound, question_bound, unproved
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 
 SMOOTH, SPIKY = "smooth", "spiky"
@@ -69,7 +69,8 @@ def distribution_options(
         error = Column("error", f"{judge.what} in percentage points: {judge.words}", ".3g", 100)
         bound = judge.bound(budget, n, circular)
         ranking = Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
-        return replace(ranking, bound=bound, rivals=JOINT if len(judge.kinds) > 1 else MODELLED)
+        rivals = JOINT if len(judge.kinds) > 1 else MODELLED
+        return replace(ranking, bound=bound, rivals=rivals, unbounded=_unproved(prior, grid.size))
     asked = workload_of(target, grid.size, circular)
     truth = _shares(prior, grid.size)
 
@@ -85,7 +86,13 @@ def distribution_options(
     what = "if all answers are equally common" if prior is None else "under the prior"
     error = Column("error", f"standard error of {asked.name} in percentage points, root mean square, {what}", ".3g", 100)
     bound = question_bound(asked, budget, n) if prior is None else None
-    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
+    ranking = Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
+    return replace(ranking, unbounded=_unproved(prior, grid.size))
+
+
+def _unproved(prior: str | ArrayLike | None, size: int) -> str:
+    """Why there is no bound."""
+    return unproved(size) if prior is None or isinstance(prior, str) else "nothing is proved under expected shares"
 
 
 def plan_distribution(

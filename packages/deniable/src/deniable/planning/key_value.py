@@ -1,13 +1,14 @@
 """Which mechanism for keys with values: the exact error of every one that the budget allows, side by side."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from deniable.core import Candidate, checked_epsilon
 from deniable.domains.key_value import KeyValue
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.registry import candidates
-from deniable.planning.key_value_bound import key_value_bound
+from deniable.planning.key_value_bound import MOST, key_value_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 
 UNBIASED = "any mechanism with an unbiased estimate"
@@ -50,10 +51,12 @@ def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = T
     subject = (
         f"{len(domain.labels):,} keys, at most {domain.at_most:,} a person, epsilon {budget:g} for one answer, {people(n)}"
     )
-    bound = key_value_bound(len(domain.labels), share, budget, n, values)
-    return Ranking(
-        rows, subject, error_at(share, values), remarks=remarks, bound=bound, rivals=ROUNDING if values else UNBIASED
-    )
+    keys = len(domain.labels)
+    bound, rivals = key_value_bound(keys, share, budget, n, values), ROUNDING if values else UNBIASED
+    few = f"the bound is worked out for at most {MOST:,} keys"
+    unbounded = few if keys > MOST else "nothing above 0 is proved at this epsilon"
+    ranking = Ranking(rows, subject, error_at(share, values), remarks=remarks, bound=bound, rivals=rivals)
+    return replace(ranking, unbounded=unbounded)
 
 
 def plan_key_value(

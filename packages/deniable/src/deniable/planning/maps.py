@@ -7,7 +7,7 @@ from deniable.core import Domain, checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.plane import plane_of
 from deniable.mechanisms.distributions.tiles import Tiles
-from deniable.planning.distribution_bounds import UNBIASED, question_bound
+from deniable.planning.distribution_bounds import UNBIASED, question_bound, unproved
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, people, planned
 
 
@@ -34,7 +34,7 @@ def map_options(domain: Domain, epsilon: float, n: int) -> Ranking[Tiles]:
     shape = " by ".join(f"{size:,}" for size in plane.shape)
     subject = f"a map of {plane.size:,} places, {shape}, epsilon {budget:g} for one answer, {people(n)}"
     bound = question_bound(plane.rectangles, budget, n)
-    return Ranking(rows, subject, error, close=EQUAL, bound=bound, rivals=UNBIASED)
+    return Ranking(rows, subject, error, close=EQUAL, bound=bound, rivals=UNBIASED, unbounded=unproved(plane.size))
 
 
 def plan_map(domain: Domain, epsilon: float, n: int, target: object, max_bits: int | None = None) -> Tiles:

@@ -17,7 +17,7 @@ from deniable.mechanisms.means.mean_channel import MeanChannel
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
 from deniable.planning import bounds
-from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.ranking import EQUAL, Column, Made, Ranking, Row, checked_people, made, people, planned
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
 
@@ -42,31 +42,37 @@ def mean_options(
     subject = f"the mean of numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} for one answer, {people(n)}"
     what = "for the worst answers" if prior is None else "expected under the prior"
     return Ranking(
-        rows, subject, Column("error", f"standard error of the mean, {what}", ".4g"), remarks=remarks, close=EQUAL
+        rows,
+        subject,
+        Column("error", f"standard error of the mean, {what}", ".4g"),
+        remarks=remarks,
+        close=EQUAL,
+        unbounded="the bound takes a linear program, which plans of a single question solve",
     )
 
 
 def plan_mean(
-    domain: Interval, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+    domain: Interval,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    prior: ArrayLike | None = None,
+    error: float | None = None,
 ) -> MeanMechanism:
     """The best mechanism for the mean of a number; its `explain()` shows the others, and the distance from the bound.
+
+    With an `error`, the one that needs the fewest people for this standard error, whatever their numbers are.
 
     >>> [plan_mean(Interval(0, 200_000), 1.0, max_bits=bits).wire for bits in (1, 2, 5)]
     ['duchi-1', 'three-outputs-1', 'optimal-mean-1']
     """
-    ranking = mean_options(domain, epsilon, n, prior).within(max_bits)
-    try:
-        if prior is None:
-            ranking = bounded(ranking, domain, epsilon, n)
-            return planned(ranking, "The best possible error is proved by a linear program, checked in whole numbers.")
-        error = math.sqrt(mean_bound(domain, epsilon, prior) / n)
-    except MissingExtra:
-        return planned(ranking, "The bound needs SciPy: pip install 'deniable[stats]'.")
-    except InvalidParameter:  # the linear program mixes numbers too large and too small for floats
-        return planned(ranking, "The bound cannot be computed at this epsilon.")
-    bound = Row("bound", None, error, 0)
-    words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
-    return planned(replace(ranking, beside=(bound,)), words)
+    ranking = bounded(mean_options(domain, epsilon, n, prior), domain, epsilon, n, prior).within(max_bits)
+    ranking, words = ranking if error is None else aimed_at_mean(ranking, error), ""
+    if ranking.bound is not None and epsilon >= bounds.LEAST_EPSILON:
+        words = "The best possible error is proved by a linear program, checked in whole numbers."
+    elif ranking.beside:
+        words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
+    return planned(ranking, words)
 
 
 def plan_brief_mean(domain: Interval, epsilon: float, n: int = 1) -> MeanMechanism:
@@ -79,9 +85,24 @@ def plan_brief_mean(domain: Interval, epsilon: float, n: int = 1) -> MeanMechani
     return planned(mean_options(domain, epsilon, n, offered=brief))
 
 
-def bounded(ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int) -> Ranking[MeanMechanism]:
-    """The same ranking for the worst answers, beside the error that is proved to be out of reach."""
-    return replace(ranking, bound=bounds.mean_bound(domain, epsilon, n))
+def bounded(
+    ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int, prior: ArrayLike | None = None
+) -> Ranking[MeanMechanism]:
+    """The same ranking with the error that is proved to be out of reach, or why none is.
+
+    Under a prior it stands beside the best of all channels on a coarse grid, which comes close and proves nothing.
+    """
+    try:
+        if prior is None:
+            return replace(ranking, bound=bounds.mean_bound(domain, epsilon, n))
+        best = Row("bound", None, math.sqrt(mean_bound(domain, epsilon, prior) / n), 0)
+        return replace(
+            ranking, beside=(best,), unbounded=f"under a prior the bound is known on {COARSE} steps only, without proof"
+        )
+    except MissingExtra:
+        return replace(ranking, unbounded="the bound needs SciPy: pip install 'deniable[stats]'")
+    except InvalidParameter:
+        return replace(ranking, unbounded=f"the bound is proved for epsilon up to {bounds.MOST_EPSILON:g} only")
 
 
 def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None) -> float:
@@ -119,6 +140,16 @@ def _coarser(shares: Floats, steps: int) -> Floats:
     out = np.bincount(below, shares * (1 - (position - below)), steps + 1)
     out += np.bincount(below + 1, shares * (position - below), steps + 1)
     return out / out.sum()
+
+
+def aimed_at_mean(ranking: Ranking[Made], error: float) -> Ranking[Made]:
+    """The same candidates, of which the best needs the fewest people for this standard error, whatever their numbers are."""
+    column = Column("people", f"how many must answer for a standard error of {error:g}")
+
+    def needed(mechanism: Made) -> int | None:
+        return people_for_mean(mechanism, error) if isinstance(mechanism, MeanMechanism) else None
+
+    return ranking.aimed(column, needed)
 
 
 def people_for_mean(mechanism: MeanMechanism, error: float) -> int:

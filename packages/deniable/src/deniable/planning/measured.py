@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +19,7 @@ from deniable.mechanisms.shares.unary import Unary
 from deniable.metrics import mae, top_f1, top_ndcg
 from deniable.planning.aims import Aim, Single, Truth, aim_of, held_by
 from deniable.planning.planner import for_shares
-from deniable.planning.ranking import ERROR, Column, Row, aligned, counted, people, short_name
+from deniable.planning.ranking import ERROR, Column, Row, aligned, counted, people, percent, short_name
 from deniable.planning.shares import ShareMechanism, options, plan_shares
 from deniable.wrappers.open_answers import checked_sensitive
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
@@ -54,6 +54,7 @@ class MeasuredError:
     mean_absolute: float | None = None  # of shares
     top_f1: float | None = None
     top_ndcg: float | None = None
+    above_bound: float | None = None  # how far a plan's error is above the best possible, at most
 
     def record(self) -> dict[str, object]:
         """All of it as plain data."""
@@ -70,10 +71,18 @@ class MeasuredErrors:
     repeats: int
     remarks: tuple[str, ...] = ()
     error: Column = ERROR
+    proof: Column | None = None  # what the column of distances from the best possible is, or why there is none
 
     def __str__(self) -> str:
-        lines = self._lines()
-        return "\n".join([f"{self.subject}:", aligned(lines), *self._legend(lines[0]), *self.remarks])
+        return "\n".join([f"{self.subject}:", self.table(), self.legend()])
+
+    def table(self) -> str:
+        """All rows, aligned."""
+        return aligned(self._lines())
+
+    def legend(self) -> str:
+        """What the columns mean, and what was left out."""
+        return "\n".join([*self._legend(self._lines()[0]), *self.remarks])
 
     def _repr_html_(self) -> str:
         """The table with its legend: what notebooks show."""
@@ -83,14 +92,16 @@ class MeasuredErrors:
     def _legend(self, heading: list[str]) -> list[str]:
         """What these columns mean, one a line."""
         meanings = {"predicted, measured": self.error.meaning, **LEGEND}
-        return [f"{name}: {words}" for name, words in meanings.items() if {*name.split(", ")} & {*heading}]
+        found = [f"{name}: {words}" for name, words in meanings.items() if {*name.split(", ")} & {*heading}]
+        return found if self.proof is None else [*found, f"{self.proof.name}: {self.proof.meaning}"]
 
     def _lines(self) -> list[list[str]]:
         """The heading and all rows, as cells."""
         ranked = self.rows[0].top_f1 is not None
         head = ["measured", "ratio", *(["absolute", "F1", "NDCG"] if ranked else ["perturb", "count"])]
         head = head if ranked else ["predicted", *head]
-        lines = [["mechanism", *head, "bits"]]
+        bounded = ["above"] if any(row.above_bound is not None for row in self.rows) else []
+        lines = [["mechanism", *head, *bounded, "bits"]]
         for row in self.rows:
             cells = {
                 "predicted": self.error.shown(row.predicted),
@@ -101,8 +112,9 @@ class MeasuredErrors:
                 "NDCG": f"{row.top_ndcg or 0:.3f}",
                 "perturb": f"{row.perturb_seconds:.2g}",
                 "count": f"{row.count_seconds:.2g}",
+                "above": percent(row.above_bound),
             }
-            lines.append([row.name, *(cells[name] for name in head), f"{row.bits:,}"])
+            lines.append([row.name, *(cells[name] for name in (*head, *bounded)), f"{row.bits:,}"])
         return lines
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -183,7 +195,8 @@ def compare(
     subject = f"{aim.ranking.subject}, {each}"
     if target == "shares" and single:
         subject = f"{domain.size:,} answers{some}, epsilon {epsilon:g} for one answer, {people(aim.people)}, {each}"
-    return MeasuredErrors(tuple(found), subject, aim.people, repeats, aim.ranking.remarks, aim.error)
+    proof = replace(aim.ranking.proof, meaning=f"in a plan, {aim.ranking.proof.meaning}")
+    return MeasuredErrors(tuple(found), subject, aim.people, repeats, aim.ranking.remarks, aim.error, proof)
 
 
 def _shares(
@@ -257,9 +270,10 @@ def _measured(
     perturb, count = 1e6 * fastest / aim.people
     ratio, ratio_error = mean / predicted**2, spread / math.sqrt(repeats) / predicted**2
     means = np.mean(others, axis=0).tolist() if others else []
-    return MeasuredError(
+    found = MeasuredError(
         row.name, predicted, math.sqrt(mean), ratio, ratio_error, float(perturb), float(count), row.bits, *means
     )
+    return replace(found, above_bound=aim.ranking.above(row))
 
 
 def _collected(mechanism: Mechanism, aim: Aim, coins: Coins, seconds: NDArray[np.float64]) -> Tally:

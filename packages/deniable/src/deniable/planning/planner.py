@@ -1,22 +1,20 @@
 """The planner: it picks who plans by what is asked and by the domain of the answers."""
 
-import math
 from collections.abc import Collection
 from functools import singledispatch
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
 from numpy.typing import ArrayLike
 
-from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
-from deniable.domains import KeyValue, Points, Product, SparseVector, Vectors
+from deniable.core import AnyDomain, Domain, Mechanism, PureProtocol
+from deniable.domains import Interval, KeyValue, Points, Product, SparseVector, Vectors
 from deniable.domains.features import UnitVectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
-from deniable.planning.means import plan_for_mean
+from deniable.planning.means import plan_for_mean, plan_mean
 from deniable.planning.records import plan_records
-from deniable.planning.shares import plan_brief_shares, plan_shares
+from deniable.planning.shares import people_for, plan_brief_shares, plan_shares
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
@@ -65,8 +63,9 @@ def plan(
     n: int = 10_000,
     max_bits: int | None = None,
     *,
-    sensitive: Collection[object] | None,
+    sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
+    error: float | None = None,
 ) -> PureProtocol | UtilityOptimized: ...
 @overload
 def plan(  # type: ignore[overload-overlap]
@@ -111,6 +110,7 @@ def plan(
     *,
     target: "Target | Workload",
     prior: str | ArrayLike | None = None,
+    error: float | None = None,
 ) -> Mechanism: ...
 
 
@@ -125,10 +125,13 @@ def plan(
     target: "Target | Workload" = "shares",
     prior: str | ArrayLike | None = None,
     circular: bool = False,
+    error: float | None = None,
 ) -> Mechanism:
     """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
 
     With `sensitive`, only those answers are protected; `open_share` is the expected share of people with one of the others.
+    With `error`, the mechanism is chosen that needs the fewest people for the interval of every share to reach at most so
+    far to either side, 0.01 being one percentage point, or of a mean for this standard error; `required_n` returns how many.
 
     With `target="mean"`, the mean of a number, or of the vectors of `Features`: the mechanism with the smallest worst-case
     variance, or with the smallest expected variance under a `prior`: the expected shares of the points of the grid, or, for
@@ -146,6 +149,12 @@ def plan(
     'direct-1'
     """
     planner = for_shares.dispatch(type(domain))
+    single_number = target == "mean" and isinstance(domain, Interval)
+    if error is not None and not single_number and (target != "shares" or planner is not plan_shares):
+        raise InvalidParameter(
+            "An error to aim at is for the shares of single answers, or for the mean of a number. Leave it out: "
+            "plan(...).explain() shows the errors."
+        )
     single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
     if (not isinstance(target, str) or target in DISTRIBUTIONS) and sensitive is None:
         from deniable.planning.distributions import plan_distribution  # which few plans need
@@ -165,6 +174,8 @@ def plan(
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
     if target == "mean" and sensitive is None:
+        if error is not None and isinstance(domain, Interval):
+            return plan_mean(domain, epsilon, n, max_bits, prior, error)
         return plan_for_mean(single, epsilon, n, max_bits, prior)
     if target == "release" and sensitive is None:
         from deniable.planning.releases import plan_release  # which other plans need not load
@@ -176,8 +187,8 @@ def plan(
             'values, or "mean", "distribution", "quantiles", "ranges", a Workload '
             'or "release", which may have a prior.'
         )
-    if sensitive is not None:
-        return plan_shares(single, epsilon, n, max_bits, sensitive, open_share)
+    if sensitive is not None or error is not None:
+        return plan_shares(single, epsilon, n, max_bits, sensitive, open_share, error)
     return planner(domain, epsilon, n, max_bits)
 
 
@@ -217,7 +228,8 @@ def required_n(
 ) -> int:
     """How many people must answer so that the interval of every share reaches at most `error` to either side.
 
-    It is computed for the planned mechanism and the least favourable share. Of an effect in place of a domain, such as
+    It is computed for the mechanism that needs the fewest, `plan(domain, epsilon, n, error=error)`, and the least favourable
+    share. Of an effect in place of a domain, such as
     `table_of(mechanism)`: so that a test at this level finds one of this size as often as `power` says.
 
     >>> from deniable.domains import Categories
@@ -232,17 +244,4 @@ def required_n(
         return domain.people(effect, power, level)
     if epsilon is None or error is None or effect is not None:
         raise InvalidParameter("The number of people for a domain follows from an epsilon and an error.")
-    return people_for(plan(domain, epsilon, 1, sensitive=sensitive), error, confidence)
-
-
-def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> int:
-    """As `required_n`, for this mechanism."""
-    if not 0 < error < 1:
-        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
-    if not isinstance(mechanism, Additive | UtilityOptimized):
-        raise InvalidParameter(
-            "The number of people is known for shares of single answers. For other domains, plan(domain, epsilon).predict("
-            "truth, n) gives the errors for n people."
-        )
-    reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
-    return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)
+    return people_for(plan(domain, epsilon, 1, sensitive=sensitive, error=error), error, confidence)

@@ -1,5 +1,6 @@
 """Candidates side by side: the error and the costs of each, which one is chosen, and why."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -53,7 +54,8 @@ class Ranking(Sequence[Row[M]]):
     `best` is the one to use: among those whose squared error is within a factor `close` of the smallest, the one with the
     smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that
     cannot be chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the
-    `power`. `bound` is an error that is proved to be out of reach of all `rivals`, where one is known.
+    `power`. `bound` is an error that is proved to be out of reach of all `rivals`, where one is known; `unbounded` says why
+    none is. With an `aim`, a column of what a given precision takes, the best is the one that has the least of it.
     """
 
     rows: tuple[Row[M], ...]
@@ -68,6 +70,8 @@ class Ranking(Sequence[Row[M]]):
     wanted: str | None = None
     bound: float | None = None
     rivals: str = "any mechanism"  # of which the bound is about
+    unbounded: str = ""  # why there is no bound, after "because"
+    aim: Column | None = None
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -88,6 +92,11 @@ class Ranking(Sequence[Row[M]]):
         """The same candidates, of which only those with reports of at most so many bits, and of this name, may be chosen."""
         return replace(self, max_bits=max_bits, wanted=wanted)
 
+    def aimed(self, aim: Column, needed: Callable[[M], float | None]) -> Self:
+        """The same candidates with a column of what a precision takes with each, such as people: the least is best."""
+        rows = (replace(row, costs={**row.costs, aim.name: needed(row.mechanism)}) for row in self.rows)
+        return replace(self, rows=tuple(rows), columns=(*self.columns, aim), aim=aim)
+
     def renamed(self, name: Callable[[str], str]) -> Self:
         """The same candidates under other names."""
         return replace(self, rows=tuple(replace(row, name=name(row.name)) for row in self.rows))
@@ -105,7 +114,15 @@ class Ranking(Sequence[Row[M]]):
             limit, least = counted(self.max_bits or 0, "bit"), min(row.bits for row in named)
             raise InvalidParameter(f"No mechanism fits in {limit} per report; the smallest needs {least}.")
         near = [row for row in fitting if row.error**2 <= self.close * fitting[0].error ** 2]
+        if self.aim is not None:
+            fewest = min(self._needed(row) for row in fitting)
+            near = [row for row in fitting if self._needed(row) == fewest]
         return min(near, key=lambda row: (row.bits, row.costs.get("work") or 0, float(f"{row.error:.9e}")))
+
+    def _needed(self, row: Row[object]) -> float:
+        """What the aim takes with this one."""
+        needed = None if self.aim is None else row.costs.get(self.aim.name)
+        return math.inf if needed is None else needed
 
     def ratio(self, row: Row[object]) -> float:
         """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself."""
@@ -138,7 +155,7 @@ class Ranking(Sequence[Row[M]]):
             cells = [
                 self.error.shown(row.error),
                 f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
-                *([_percent(self.above(row))] if above else []),
+                *([percent(self.above(row))] if above else []),
                 BITS.shown(row.bits or None),
             ]
             cells += [column.shown(row.costs.get(column.name)) for column in self.shown]
@@ -154,9 +171,16 @@ class Ranking(Sequence[Row[M]]):
     def legend(self) -> str:
         """What the columns mean, one a line."""
         ratio = Column("ratio", f"{self._measure}, relative to the smallest")
-        above = Column("above", f"{self._measure}, at most so much above the best that {self.rivals} can have")
-        columns = (self.error, ratio, *([] if self.bound is None else [above]), BITS, *self.shown)
+        known = self.bound is not None or self.unbounded
+        columns = (self.error, ratio, *([self.proof] if known else []), BITS, *self.shown)
         return "\n".join(f"{column.name}: {column.meaning}" for column in columns)
+
+    @property
+    def proof(self) -> Column:
+        """The column of how far each row is above the best possible, or why it is not shown."""
+        best = f"{self._measure}, at most so much above the best that {self.rivals} can have; 0 % cannot be beaten"
+        unknown = f"not shown: how far from the best possible is unknown, because {self.unbounded}"
+        return Column("above", unknown if self.bound is None else best)
 
     @property
     def _measure(self) -> str:
@@ -169,6 +193,8 @@ class Ranking(Sequence[Row[M]]):
         error = f"its {self._measure} is {above} the smallest"
         if ratio < 1 + 5e-5:
             error = f"none has a smaller {self.error.name}"
+        if self.aim is not None and self.wanted is None:
+            error = f"none needs fewer {self.aim.name}"
         how = "chosen" if self.wanted is None else "used as you asked"
         return (
             f"of {counted(len(self.rows), 'mechanism')}, {self.best.name} is {how}: {error}, and its reports take "
@@ -204,7 +230,8 @@ def _relative(error: float, other: float) -> float:
     return max(error, NEGLIGIBLE) / max(other, NEGLIGIBLE)
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """A share as a percentage; nothing where there is none."""
     if share is None:
         return ""
     return f"{share:.1%}" if share < 1e3 else f"{100 * share:.0e}%"

@@ -7,6 +7,7 @@ from functools import partial
 from deniable.core import Candidate, Mechanism, checked_epsilon, rounded_down
 from deniable.domains import Vectors
 from deniable.mechanisms.shares.unary import Unary
+from deniable.planning.marginal_bound import UNBIASED, marginal_bound
 from deniable.planning.ranking import EQUAL, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.shares import options
 from deniable.wrappers.attributes import Attributes
@@ -48,7 +49,9 @@ def record_options(domain: Vectors, epsilon: float, n: int) -> Ranking[Attribute
 
     rows, remarks = made(map(Candidate, WORDS, makers), len(parts), row)
     subject = f"records of {len(parts)} answers, epsilon {budget:g} for one record, {people(n)}"
-    return Ranking(rows, subject, remarks=remarks, close=EQUAL)
+    singles = [(place,) for place in range(len(parts))]
+    bound = marginal_bound([part.size for part in parts], singles, budget, n)
+    return Ranking(rows, subject, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
 
 
 def plan_records(domain: Vectors, epsilon: float, n: int, max_bits: int | None = None) -> Attributes:

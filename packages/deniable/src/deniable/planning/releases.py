@@ -1,5 +1,6 @@
 """Which release for this question: the smallest expected loss, or the smallest loss for the worst answer."""
 
+from dataclasses import replace
 from functools import partial
 
 from numpy.typing import ArrayLike
@@ -7,11 +8,11 @@ from numpy.typing import ArrayLike
 from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.domains.metric import checked_prior, metric_of
 from deniable.mechanisms.algebra import optimal
+from deniable.mechanisms.algebra.release_bound import LARGEST, release_bound
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
-from deniable.planning.release_bound import release_bound
 
 
 def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = None, worst: bool = False) -> Ranking[Release]:
@@ -41,8 +42,15 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
             loss, other = (line.worst, line.expected) if worst else (line.expected, line.worst)
             beside += [] if loss is None else [Row(line.name, None, loss, 0, {column.name: other})]
     subject = f"{metric.size:,} answers, epsilon {budget:g} for one answer"
-    bound = release_bound(metric, budget, shares, worst)
-    return Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1, bound=bound)
+    # With many answers the comparison has worked out the same bound already.
+    again = worst or metric.line is not None or metric.size <= optimal.LARGEST
+    bound = release_bound(metric, budget, shares, worst) if again else compared.bound
+    if bound is None and metric.line is not None and not worst:
+        bound = compared.bound  # that of Coarsened, which is optimal on a line
+    ranking = Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1)
+    many = f"the bound is worked out for at most {LARGEST:,} answers, and there are {metric.size:,}"
+    unbounded = many if metric.size > LARGEST else "nothing above 0 was proved at this epsilon"
+    return replace(ranking, bound=bound, unbounded=unbounded)
 
 
 def plan_release(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from deniable.core import LARGEST_DENSE, Candidate, Domain
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
+from deniable.planning.bounds import share_bound
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, counted, made, people, planned
 from deniable.wrappers.memoized import Memoized
 
@@ -61,7 +62,9 @@ def repeated_options(
         f"{domain.size:,} values, epsilon {epsilon:g} for all reports ever of a person who has had "
         f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"
     )
-    return Ranking(rows, subject, columns=(EVER,), remarks=remarks, close=EQUAL)
+    bound = share_bound(domain.size, once, n)  # of one collection, whatever else is kept
+    rivals = f"any mechanism with reports of epsilon {once:g}"
+    return Ranking(rows, subject, columns=(EVER,), remarks=remarks, close=EQUAL, bound=bound, rivals=rivals)
 
 
 def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, changes: int = 1) -> Memoized:

@@ -11,6 +11,7 @@ from deniable.mechanisms.distributions.distribution_mechanism import Distributio
 from deniable.mechanisms.distributions.rounds import Round, combined
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.planning.distributions import plan_distribution
+from deniable.planning.ranking import counted
 
 ROWS = 16  # places at which a quantile may lie, equally probable, that the next round cuts at
 
@@ -41,4 +42,9 @@ def next_round(
     found = combined(earlier)
     places = [found.likely_cuts(share, ROWS) for share in asked]
     rows, weights = np.unique(np.sort(np.transpose(places), axis=1), axis=0, return_counts=True)
-    return Cuts(domain, epsilon, rows.tolist(), weights.tolist())
+    chosen = Cuts(domain, epsilon, rows.tolist(), weights.tolist())
+    shares = ", ".join(f"{share:g}" for share in asked)
+    return chosen.because(
+        f"{chosen.wire} for a later round, at {counted(len(rows), 'place')} where the quantiles {shares} may lie. How far "
+        "this is from the best possible is not known: where to cut follows from earlier reports, which no bound covers."
+    )

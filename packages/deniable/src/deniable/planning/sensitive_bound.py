@@ -26,7 +26,7 @@ import numpy as np
 
 from deniable.core import checked_epsilon
 
-MOST = 60_000  # extreme reports that are checked
+MOST = 1_000_000  # extreme reports that are checked, in a second or two
 CLOSE = 1e-9
 ROUNDS = 40  # of the search for the best mixture
 LEAST = 1e-6  # of the first of two sizes

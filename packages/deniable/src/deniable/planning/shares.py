@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
-from deniable.core import Additive, Candidate, Domain, Mechanism, PureProtocol, checked_epsilon
+from deniable.core import Additive, Candidate, Domain, Mechanism, PureProtocol, checked_epsilon, confidence_each
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.bounds import share_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.sensitive_bound import MOST as MOST_CHECKED
 from deniable.planning.sensitive_bound import sensitive_share_bound
 from deniable.privacy.liars import worst_gain
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
@@ -56,7 +60,17 @@ def options(
     subject = f"{domain.size:,} values{which}, epsilon {budget:g} for one answer, {people(n)}"
     others = domain.size - size
     bound = sensitive_share_bound(size, others, budget, n, open_share) if others else share_bound(size, budget, n)
-    return Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None)
+    ranking = Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None)
+    return ranking if bound else replace(ranking, unbounded=_unproved(size, others, open_share))
+
+
+def _unproved(sensitive: int, others: int, open_share: float) -> str:
+    """Why nothing is proved where some answers are sensitive."""
+    if open_share <= 0:
+        return "nobody is expected to have an answer that is not sensitive"
+    if (sensitive + 1) * (others + 1) > MOST_CHECKED:
+        return f"{sensitive:,} sensitive and {others:,} other answers are too many to check"
+    return "the search for a proof found none at this epsilon"
 
 
 def share_row(name: str, mechanism: Mechanism, n: int) -> Row[ShareMechanism]:
@@ -80,9 +94,39 @@ def plan_shares(
     max_bits: int | None = None,
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
+    error: float | None = None,
 ) -> Mechanism:
-    """The best mechanism for shares; its `explain()` shows the others."""
-    return best_for_shares(options(domain, epsilon, n, sensitive, open_share).within(max_bits), n)
+    """The best mechanism for shares; its `explain()` shows the others. With an `error`, the one that needs fewest people."""
+    ranking = options(domain, epsilon, n, sensitive, open_share).within(max_bits)
+    return best_for_shares(ranking if error is None else aimed_at(ranking, error), n)
+
+
+def aimed_at(ranking: Ranking[ShareMechanism], error: float, confidence: float = 0.95) -> Ranking[ShareMechanism]:
+    """The same candidates, of which the best needs the fewest people for this margin of error, whatever the shares are.
+
+    The errors of a ranking are those of all shares together. Of two mechanisms with the same one, a single large share may
+    be less certain with one than with the other.
+    """
+    margin = f"{100 * error:g} percentage points at {100 * confidence:g} % confidence"
+    column = Column("people", f"how many must answer for each share to be within {margin}")
+
+    def needed(mechanism: ShareMechanism) -> int | None:
+        return people_for(mechanism, error, confidence) if isinstance(mechanism, Additive | UtilityOptimized) else None
+
+    return ranking.aimed(column, needed)
+
+
+def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> int:
+    """How many people must answer with this mechanism so that the interval of every share reaches at most so far."""
+    if not 0 < error < 1:
+        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    if not isinstance(mechanism, Additive | UtilityOptimized):
+        raise InvalidParameter(
+            "The number of people is known for shares of single answers. For other domains, plan(domain, epsilon).predict("
+            "truth, n) gives the errors for n people."
+        )
+    reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
+    return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)
 
 
 def brief_candidates() -> Mapping[str, Candidate[PureProtocol]]:

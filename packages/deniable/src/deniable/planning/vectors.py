@@ -40,7 +40,10 @@ def vector_options(domain: Features, epsilon: float, n: int, typical: float | No
     what = "at worst" if typical is None else f"for coordinates of typical size {typical:g}"
     error = Column("error", f"root mean square error of one coordinate, {what}", ".4g")
     bound = box_bound(domain, budget, n) if typical is None else None
-    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
+    unbounded = "nothing above 0 is proved at this epsilon"
+    if typical is not None:
+        unbounded = "the bound is proved for the worst vectors, and not for coordinates of a typical size"
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED, unbounded=unbounded)
 
 
 def _error(mechanism: VectorMechanism, n: int, typical: float | None) -> float:

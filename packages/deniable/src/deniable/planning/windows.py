@@ -9,6 +9,7 @@ from deniable.core.odds import SMALLEST_EPSILON
 from deniable.errors import InvalidParameter
 from deniable.planning.planner import plan
 from deniable.planning.ranking import checked_people
+from deniable.planning.shares import best_for_shares, options
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class WindowPlan:
     span: int
     error: float
     divided: float
+    above: float | None = None  # how far the squared error is above the best that so many reports allow, at most
 
     @property
     def flat(self) -> float:
@@ -40,7 +42,15 @@ class WindowPlan:
             f"Each person reports in one of {self.span} periods, drawn once, with the whole budget: error "
             f"{100 * self.error:.3g} in a period. A report in every period with a part of the budget would have an error of "
             f"{100 * self.divided:.3g}, {self.gain:.3g} times the variance. While nothing changes, adaptive publication "
-            f"averages periods: error {100 * self.flat:.3g} after {self.span} of them."
+            f"averages periods: error {100 * self.flat:.3g} after {self.span} of them.{self._from_best()}"
+        )
+
+    def _from_best(self) -> str:
+        if self.above is None:
+            return ""
+        return (
+            f" The squared error in a period is at most {self.above:.1%} above the best possible for so many reports with "
+            "the whole budget."
         )
 
 
@@ -57,10 +67,13 @@ def plan_windows(domain: Domain, epsilon: float, span: int, n: int = 10_000) -> 
     own = max(1, n // span)
     share = epsilon / span
     planned = max(share, SMALLEST_EPSILON)
-    whole, part = plan(domain, epsilon, own), plan(domain, planned, n)
+    part = plan(domain, planned, n)
+    ranking = options(domain, epsilon, own)
+    whole = best_for_shares(ranking, own)
     even = np.full(domain.size, 1 / domain.size)
     error, divided = (_rms(mechanism, even, size) for mechanism, size in ((whole, own), (part, n)))
-    return WindowPlan(whole, span, error, divided * planned / share)  # errors of small budgets grow as these shrink
+    # Errors of small budgets grow as these shrink.
+    return WindowPlan(whole, span, error, divided * planned / share, ranking.above(ranking.best))
 
 
 def _rms(mechanism: Mechanism, truth: np.ndarray, n: int) -> float:

@@ -30,5 +30,5 @@ def explained_ways(survey: Survey, people: int) -> list[str]:
             lines.append(f"{' and '.join(each.id for each in own)}: {used}. {error}")
             continue
         chosen = found.within(None, used if used in {row.name for row in found} else None)
-        lines += [f"Tables of {chosen.subject}: {used}", chosen.table(), *chosen.remarks]
+        lines += [f"Tables of {chosen.subject}: {used}", chosen.table(), chosen.legend(), *chosen.remarks]
     return lines

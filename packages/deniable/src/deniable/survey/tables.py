@@ -16,6 +16,7 @@ from deniable.analysis.table import MOST_CELLS
 from deniable.core import Domain, Mechanism
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
+from deniable.planning.marginal_bound import UNBIASED, marginal_bound
 from deniable.planning.ranking import Column, Ranking, Row, people
 from deniable.survey.group import compound
 from deniable.survey.kinds.choice import Choice
@@ -26,6 +27,7 @@ from deniable.wrappers.one_pair import OnePair
 MOST_QUESTIONS = 3  # of one table
 MOST_EACH = 128  # answers of a question in a table
 PAIRS, COMPOUND, SPLIT = WORDS
+SENSITIVE = "only some answers are sensitive, and nothing is proved about tables of those"
 ERROR = Column("error", "standard error of a cell in percentage points, root mean square over the wanted tables", ".3g", 100)
 
 
@@ -110,7 +112,12 @@ def ways(
         advice = 'Use budget = "equal", or combine answers.' if together else "Combine answers, or leave the table out."
         raise InvalidParameter(" ".join([f"No way to report {listed} gives this table.", *remarks, advice]))
     subject = f"{' and '.join(part.id for part in parts)}, epsilon {whole:g} together, {people(n)}"
-    return Ranking(tuple(rows), subject, error=ERROR, remarks=tuple(remarks))
+    protected = not any(part.sensitive for part in parts)
+    bound = marginal_bound([part.domain.size for part in parts], tables, whole, n) if protected else None
+    unbounded = "" if protected else SENSITIVE
+    return Ranking(
+        tuple(rows), subject, error=ERROR, remarks=tuple(remarks), bound=bound, rivals=UNBIASED, unbounded=unbounded
+    )
 
 
 def _check_together(parts: Sequence[Part]) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Domain, odds_below
+from deniable.core import Domain, checked_epsilon, odds_below
 from deniable.core.odds import LARGEST_EPSILON
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.algebra.distances import distances_of
 from deniable.mechanisms.algebra.metric_program import EXACT, best_channel
+from deniable.mechanisms.algebra.release_bound import LARGEST, release_bound
 from deniable.mechanisms.releases import release_channel as rivals
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
@@ -56,13 +57,28 @@ class Comparison:
             ratio = f"{line.expected / self.bound:.3f}x" if self.bound else ""
             worst = f"{line.worst:.6g}" if line.worst is not None else ""
             rows.append(f"{line.name:22} {line.expected:13.6g} {ratio:>12} {worst:>12} {line.remark}".rstrip())
-        return "\n".join([*rows, *self.remarks])
+        return "\n".join([*rows, *self._legend(), *self.remarks])
+
+    def _legend(self) -> list[str]:
+        """What the bound is, and how far the best release is above it at most."""
+        if not self.bound:
+            return []
+        best = min((line for line in self.lines if line.worst is not None), key=lambda line: line.expected)
+        above = max(0.0, best.expected / self.bound - 1)
+        return [
+            f"to the bound: expected loss over {self.bound:.6g}, below which no release with this promise can come; "
+            f"{best.name} is at most {above:.1%} above it"
+        ]
 
 
 def compare_releases(
     domain: Domain, epsilon: float, prior: ArrayLike | None = None, also: Release | None = None
 ) -> Comparison:
-    """All releases for a domain. The bound is a linear program for few answers; on a line `Coarsened` reaches it."""
+    """All releases for a domain, beside the smallest expected loss that any can have.
+
+    On a line `Coarsened` reaches it. Elsewhere it is that of a linear program for few answers, and for up to 4,096 what a
+    solution of its dual proves, checked in whole numbers.
+    """
     metric, shares = metric_of(domain), checked_prior(prior, metric_of(domain).size)
     lines = list(_lines(domain, metric, epsilon, shares))
     bound: float | None = None
@@ -76,6 +92,10 @@ def compare_releases(
             lines.append(Row("optimal", bound, float(paid.max()), "linear program"))
         except (MissingExtra, InvalidParameter) as error:
             remarks = (f"Left out: the optimum. {error}",)
+    if bound is None:
+        bound = release_bound(metric, checked_epsilon(epsilon), shares)
+        if bound is None and metric.size > LARGEST:
+            remarks = (*remarks, f"No bound: it is worked out for at most {LARGEST:,} answers.")
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
         lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
     return Comparison(float(epsilon), metric.size, tuple(lines), bound, remarks)
