@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from deniable.core import Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
-from deniable.planning.ranking import aligned, counted
+from deniable.planning.ranking import aligned, counted, percent
 from deniable.planning.windows import WindowPlan
 from deniable.survey import budget
 from deniable.survey.budget import Advice
+from deniable.survey.plan_bounds import above_best
 from deniable.survey.question import Question
 from deniable.survey.repeating import WINDOWS, asked_again
 from deniable.survey.statement import suspicions
@@ -35,6 +36,7 @@ class QuestionPlan:
     bits: int
     guess: float | None
     cost: Cost | None
+    above: float | str = ""  # how far the squared error is above the best possible, at most, or why that is unknown
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,13 @@ class SurveyPlan:
 
         survey = self.survey
         timed = all(question.cost is not None for question in self.questions)
-        heading = ["", "question", "mechanism", "epsilon", "reports", "error", "for 1 point", "bits", "guess"]
+        heading = ["", "question", "mechanism", "epsilon", "reports", "error", "above", "for 1 point", "bits", "guess"]
         table = [heading + (["device", "server"] if timed else [])]
         for each in self.questions:
             guess = "" if each.guess is None else f"{100 * each.guess:.3g}%"
             cells = ["", each.id, each.wire, f"{each.epsilon:.4g}", f"{each.reports:,}", f"{100 * each.error:.3g}"]
-            cells += [f"{each.needed:,}", f"{each.bits:,}", guess]
+            above = "" if isinstance(each.above, str) else percent(each.above)
+            cells += [above, f"{each.needed:,}", f"{each.bits:,}", guess]
             if timed and each.cost is not None:
                 cells += [f"{each.cost.device:.3g}us", f"{each.cost.server:.3g}us"]
             table.append(cells)
@@ -77,6 +80,9 @@ class SurveyPlan:
         lines += [
             "error: of a share in percentage points, or of a mean in % of its range; for 1 point: people needed for an "
             "error of 1; guess: how often somebody who knows nothing else can guess the answer from the report",
+            "above: squared error, at most so much above the best that any mechanism with this epsilon and an unbiased "
+            "estimate can have, if all answers are equally common; of a mean, for the worst answers; 0 % cannot be beaten",
+            *(f"above, not shown for {each.id}: {each.above}" for each in self.questions if isinstance(each.above, str)),
             *(["together: the error is that of a cell of the tables"] if self._grouped else []),
             *self.ways,
             *(shown(self.effects) if self.effects else []),
@@ -133,7 +139,16 @@ def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) 
         cost = measured_cost(mechanism, 512) if timed else None
         found.append(
             QuestionPlan(
-                question.id, mechanism.wire, mechanism.epsilon, reports, error, needed, mechanism.layout.bits, guess, cost
+                question.id,
+                mechanism.wire,
+                mechanism.epsilon,
+                reports,
+                error,
+                needed,
+                mechanism.layout.bits,
+                guess,
+                cost,
+                above_best(question, reports),
             )
         )
     from deniable.survey.effects import smallest_effects  # loads what plans relations

@@ -1,0 +1,84 @@
+"""How far the questions of a survey are from the best possible, at most: the column `above` of its plan."""
+
+from fractions import Fraction
+from typing import cast
+
+from deniable.core import Domain, Mechanism
+from deniable.domains import KeyValue, Product, Vectors
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.planning.bounds import mean_bound, share_bound
+from deniable.planning.key_value_bound import key_value_bound
+from deniable.planning.marginal_bound import marginal_bound
+from deniable.planning.sensitive_bound import sensitive_share_bound
+from deniable.survey.group import Group
+from deniable.survey.question import Question
+from deniable.wrappers.open_answers import OpenAnswers
+
+NONE = {
+    "text": "no bound on the search for unknown strings is known",
+    "friends": "no bound on counts of a graph is known",
+    "sparse-set": "no bound on promises for each item is known",
+}
+LARGE = "the bound is not worked out for so many answers, or nothing above 0 is proved at this epsilon"
+
+
+def above_best(question: Question, people: int) -> float | str:
+    """How far the squared error is above the smallest that any mechanism with this epsilon can have, or why it is unknown.
+
+    Of a mean, both are for the worst answers.
+    """
+    mechanism = question.mechanism
+    if question.kind in NONE:
+        return NONE[question.kind]
+    try:
+        if mechanism.question in ("means", "vectors"):
+            own, best = _of_mean(mechanism, people)
+        else:
+            own, best = question.how.error(mechanism.domain, mechanism, people), _smallest(question, mechanism, people)
+    except MissingExtra:
+        return "the bound of a mean needs SciPy: pip install 'deniable[stats]'"
+    except InvalidParameter as refusal:
+        return str(refusal)
+    return LARGE if best is None else max(0.0, (own / best) ** 2 - 1)
+
+
+def _of_mean(mechanism: Mechanism, people: int) -> tuple[float, float | None]:
+    """The standard error at worst, and the smallest that any mechanism can have."""
+    from deniable.mechanisms.vectors.duchi_vector import DuchiVector  # which few surveys need
+    from deniable.mechanisms.vectors.feature_vector import FeatureVector
+    from deniable.planning.vector_bounds import box_bound
+
+    if isinstance(mechanism, FeatureVector | DuchiVector):
+        return (mechanism.worst_variance() / people) ** 0.5, box_bound(mechanism.domain, mechanism.epsilon, people)
+    if isinstance(mechanism, MeanMechanism):
+        return (mechanism.worst_variance() / people) ** 0.5, mean_bound(mechanism.domain, mechanism.loss().epsilon(), people)
+    raise InvalidParameter("Nothing is proved about this mechanism.")
+
+
+def _smallest(question: Question, mechanism: Mechanism, people: int) -> float | None:
+    """The smallest error, of what the plan of a survey states for this question; None where none is proved."""
+    domain, epsilon = mechanism.domain, mechanism.loss().epsilon()
+    if isinstance(question, Group):
+        parts = cast(Product | Vectors, domain).parts
+        return marginal_bound([part.size for part in parts], question.tables, epsilon, people)
+    if isinstance(domain, KeyValue):
+        keys = len(domain.labels)
+        return key_value_bound(keys, Fraction(1, keys), epsilon, people, values=False)
+    if isinstance(mechanism, OpenAnswers):
+        secret = int(mechanism.secret.sum())
+        others = domain.size - secret
+        return sensitive_share_bound(secret, others, epsilon, people, others / domain.size)
+    if mechanism.question == "distributions":
+        return _of_distribution(mechanism, people)
+    return share_bound(domain.size, epsilon, people)
+
+
+def _of_distribution(mechanism: Mechanism, people: int) -> float | None:
+    from deniable.mechanisms.distributions.plane import plane_of  # which few surveys need
+    from deniable.mechanisms.distributions.workload import Workload
+    from deniable.planning.distribution_bounds import question_bound
+
+    domain = cast(Domain, mechanism.domain)
+    asked = plane_of(domain).rectangles if mechanism.wire == "tiles-1" else Workload.prefixes(domain.size)
+    return question_bound(asked, mechanism.loss().epsilon(), people)
