@@ -158,6 +158,26 @@ def test_places_are_released_with_epsilon_per_kilometre(venues: Path, tmp_path: 
     make = {"best": dn.MetricRelease.optimal, "laplace": dn.MetricRelease.laplace}[name]
     assert record["per_unit"] == 0.005 and record["fingerprint"] == make(domain, 0.005).fingerprint
     assert record["expected_loss"] == pytest.approx(make(domain, 0.005).expected_loss())
+    assert "km apart: e^(0.005 d)" in said and "above the best that any release with this promise can have" in said
+    assert 0 <= record["accuracy"]["above_bound"] < (1e-5 if name == "best" else 1)
+
+
+@pytest.mark.parametrize("name", ["best", "staircase"])
+def test_releases_say_how_far_they_are_from_the_best_possible(venues: Path, name: str) -> None:
+    common = ["release", str(venues), "--places", str(venues), "--epsilon", "1", "--mechanism", name]
+    record, said = json.loads(run(*common, "--json").stdout), run(*common).stdout
+    above = record["accuracy"]["above_bound"]
+    assert (above < 1e-4) == (name == "best")
+    assert f"at most {100 * above:.1f} % above the best that any release with this promise can have" in said
+
+
+@pytest.mark.needs("scipy")
+def test_the_certificate_of_a_release_from_a_file_has_its_accuracy(tmp_path: Path) -> None:
+    file = tmp_path / "release.json"
+    file.write_text(dn.MetricRelease.laplace(dn.Ordered(range(12)), 0.3).to_json())
+    record = json.loads(run("certify", str(file), "--json").stdout)
+    assert record["holds"] and 0 <= record["accuracy"]["above_bound"] < 1
+    assert "accuracy" in run("certify", str(file)).stdout
 
 
 @pytest.mark.needs("scipy")

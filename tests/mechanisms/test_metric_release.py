@@ -287,6 +287,31 @@ def test_the_certificate_states_the_loss_by_distance() -> None:
     assert again == mechanism and dn.certify(again, "enumerated").record()["odds"] == record["odds"]
 
 
+def test_the_certificate_states_how_far_a_release_is_from_the_best_possible() -> None:
+    best, laplace = MetricRelease.optimal(CITY, 0.5), MetricRelease.laplace(CITY, 0.5)
+    assert best.accuracy is not None and best.accuracy.above is not None and best.accuracy.above < 1e-5
+    assert best.accuracy.expected == best.expected_loss() >= best.accuracy.bound > 0
+    text = str(dn.certify(best))
+    assert "at most 0.0 % above the best that any release with this promise can have, for equally common answers" in text
+    assert "km apart: e^(0.5 d)" in text and text.count("km apart: epsilon ") == 8
+    record = json.loads(json.dumps(dn.certify(best).record()))
+    assert record["accuracy"] == {"expected_loss": best.expected_loss(), "even": True} | {
+        "bound": best.accuracy.bound,
+        "above_bound": best.accuracy.above,
+    }
+    plain = dn.certify(laplace)
+    assert "accuracy" not in plain.record() and "was not worked out" in str(plain)
+    known = laplace.bounded()
+    assert known == laplace and known.fingerprint == laplace.fingerprint and laplace.accuracy is None
+    assert known.accuracy is not None and known.accuracy.above is not None
+    assert known.accuracy.bound == pytest.approx(best.accuracy.bound) and known.accuracy.above > 0.01
+    assert f"at most {100 * known.accuracy.above:.1f} % above the best" in str(dn.certify(known))
+    again = dn.mechanism_from_json(best.to_json())  # how good it is, is no part of what is sent
+    assert isinstance(again, MetricRelease) and again == best and again.accuracy is None
+    prior = np.arange(1.0, CITY.size + 1) / np.arange(1.0, CITY.size + 1).sum()
+    assert "as common as its prior says" in str(dn.certify(MetricRelease.optimal(CITY, 0.5, prior)))
+
+
 def test_check_mechanism_passes_on_optimal_releases() -> None:
     assert "unbiased" not in check_mechanism(MetricRelease.laplace(CITY, 2.0))
     assert set(check_mechanism(MetricRelease.optimal(UNEVEN, 0.2))) <= {"unbiased", "variance", "support", "likelihood"}

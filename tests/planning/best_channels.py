@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def best_mean_square(gram: Floats, odds: float) -> tuple[float, float]:
     return least, most
 
 
-def table_gram(sizes: list[int], tables: list[tuple[int, ...]]) -> tuple[Floats, int]:
+def table_gram(sizes: Sequence[int], tables: Sequence[Sequence[int]]) -> tuple[Floats, int]:
     """The products of the columns of all cells of these tables over all combinations, and how many cells there are."""
     combinations = list(itertools.product(*map(range, sizes)))
     rows = [

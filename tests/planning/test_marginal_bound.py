@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from deniable.planning.repeated import repeated_options
 from tests.planning.best_channels import best_mean_square, table_gram
 
 SINGLE, PAIRS = [(0,), (1,)], [(0, 1), (0, 2), (1, 2)]
-CASES: list[tuple[list[int], list[tuple[int, ...]]]] = [
+CASES: list[tuple[list[int], Sequence[Sequence[int]]]] = [
     ([4], [(0,)]),
     ([2, 2], SINGLE),
     ([2, 3], SINGLE),
@@ -29,7 +30,7 @@ CASES: list[tuple[list[int], list[tuple[int, ...]]]] = [
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize(("sizes", "tables"), CASES)
-def test_no_channel_is_below_and_the_best_is_near(sizes: list[int], tables: list[tuple[int, ...]], epsilon: float) -> None:
+def test_no_channel_is_below_and_the_best_is_near(sizes: list[int], tables: Sequence[Sequence[int]], epsilon: float) -> None:
     gram, cells = table_gram(sizes, tables)
     drawn = sum(1 - 1 / math.prod(sizes[place] for place in table) for table in tables)
     least, most = (found - drawn for found in best_mean_square(gram, math.exp(epsilon)))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,15 +18,17 @@ from deniable.cli.modes import Modes, has
 from deniable.cli.targets import draw, write_text
 from deniable.core import Coins
 from deniable.domains import Ordered, Points
-from deniable.domains.metric import Metric
-from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.domains.metric import Metric, checked_prior
+from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain
 from deniable.files import read_losses
 from deniable.files.answers import AnswerBatch
 from deniable.files.tables import read_columns
+from deniable.mechanisms.algebra.metric_program import EXACT
+from deniable.mechanisms.algebra.release_bound import release_bound
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
 from deniable.mechanisms.releases.comparison import compare_metric_releases, compare_releases
-from deniable.mechanisms.releases.metric_release import MetricRelease, promised
+from deniable.mechanisms.releases.metric_release import Accuracy, MetricRelease, distance_to, promised
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.staircase import Staircase
 from deniable.planning.ranking import counted
@@ -163,6 +166,9 @@ def data_mode(
     _check_map(domain, picture)
     truth, coins = _truth(domain, names, data, column), options.coins_of(seed)
     mechanism = makers[name](domain, budget)
+    if isinstance(mechanism, MetricRelease) and mechanism.accuracy is None and domain.size <= EXACT:
+        with suppress(MissingExtra, InvalidParameter):
+            mechanism = mechanism.bounded()
     released = mechanism.outputs[mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]]
     if out is not None:
         write_text(out, _csv(domain, released))
@@ -184,9 +190,25 @@ def data_mode(
     if metric is not None:
         farthest = float(domain.losses(np.arange(domain.size)).max())
         said += (
-            f"\nPromise: {promised(metric, farthest, domain.unit)}. Over the whole list: epsilon {mechanism.epsilon:.4g}."
+            f"\nPromise: {promised(metric, farthest, domain.unit)}; d{domain.unit and f' {domain.unit}'} apart: "
+            f"e^({metric:g} d). Over the whole list: epsilon {mechanism.epsilon:.4g}."
         )
+    record["accuracy"], sentence = _accuracy(domain, mechanism, metric)
+    said += f"\n{sentence}"
     _show(record, said, as_json, domain, truth, (makers, budget, unit), coins, picture)
+
+
+def _accuracy(domain: Metric, mechanism: Release, metric: float | None) -> tuple[dict[str, object] | None, str]:
+    """How far the expected loss for equally common answers is at most from the best possible, as data and in words."""
+    if metric is None:
+        prior = checked_prior(None, domain.size)
+        bound = release_bound(domain, mechanism.epsilon, prior)
+        found = None if bound is None else Accuracy(mechanism.expected_loss(), bound, True)
+    else:
+        found = mechanism.accuracy if isinstance(mechanism, MetricRelease) else None
+    if found is None:
+        return None, "How far this is from the best possible was not worked out for so many answers."
+    return found.record(), f"For equally common answers: {distance_to(found.expected, found.bound, domain.unit)}."
 
 
 @release.command("compare", short_help="Compare all mechanisms for a list of answers.")

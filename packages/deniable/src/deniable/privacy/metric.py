@@ -12,7 +12,7 @@ from deniable.core.odds import exp_below
 from deniable.domains.metric import metric_of
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.algebra.distances import distances_of, pair_odds, steepest
-from deniable.mechanisms.releases.metric_release import MetricRelease, promised
+from deniable.mechanisms.releases.metric_release import MetricRelease, distance_to, promised
 from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.privacy.certify import by_rules, enumerated
 from deniable.privacy.law import LIMIT, law, outcomes
@@ -107,18 +107,31 @@ class MetricCertificate(Certificate):
         found, per = self.metric, f"per {self.metric.unit or 'unit'} of distance"
         first, second = map(shown_answer, found.pair)
         worst = "unbounded" if found.per_unit is None else f"epsilon {found.per_unit:.12g} {per}"
-        near, far = found.within[0], found.within[-1]
-        unit = found.unit and f" {found.unit}"
+        unit, rate = found.unit and f" {found.unit}", self.mechanism.rate
+        losses = "; ".join(f"{distance:.4g}{unit} apart: epsilon {loss:.6g}" for distance, loss in found.within)
         lines = [
-            ("promise", f"epsilon {self.mechanism.rate:.12g} {per}: {self.mechanism.promise()}"),
+            ("promise", f"epsilon {rate:.12g} {per}: {self.mechanism.promise()}; d{unit} apart: e^({rate:g} d)"),
             ("by distance", f"{worst}, at {first} against {second}, {found.distance:.6g}{unit} apart"),
-            ("up to", f"{near[0]:.4g}{unit} apart: epsilon {near[1]:.6g}; {far[0]:.4g}{unit} apart: epsilon {far[1]:.6g}"),
+            ("up to", losses),
         ]
-        return [*lines, ("broken", f"{found.broken:,} pairs of answers exceed the promise")] if found.broken else lines
+        lines += [("broken", f"{found.broken:,} pairs of answers exceed the promise")] if found.broken else []
+        return [*lines, ("accuracy", self._accuracy())]
+
+    def _accuracy(self) -> str:
+        """The expected loss, and how far it is at most from the best possible."""
+        assert isinstance(self.mechanism, MetricRelease)
+        found, unit = self.mechanism.accuracy, self.mechanism.metric.unit
+        if found is None:
+            loss = f"{self.mechanism.expected_loss():.4g}{unit and f' {unit}'}"
+            unknown = "how far from the best possible was not worked out (MetricRelease.bounded does)"
+            return f"expected loss {loss} for equally common answers; {unknown}"
+        answers = "equally common answers" if found.even else "answers as common as its prior says"
+        return f"{distance_to(found.expected, found.bound, unit)}, for {answers}"
 
     def record(self) -> dict[str, object]:
         assert self.metric is not None and isinstance(self.mechanism, MetricRelease)
-        found = self.metric
+        found, accuracy = self.metric, self.mechanism.accuracy
+        known = {} if accuracy is None else {"accuracy": accuracy.record()}
         return super().record() | {
             "per_unit": found.per_unit,
             "promised_per_unit": self.mechanism.rate,
@@ -130,6 +143,7 @@ class MetricCertificate(Certificate):
             },
             "within": [list(each) for each in found.within],
             "broken_pairs": found.broken,
+            **known,
         }
 
 

@@ -22,7 +22,31 @@ LARGEST_RATE = 1e9  # beyond, nothing is hidden even where the unit is far too l
 
 
 @dataclass(frozen=True)
-class MetricRelease(ReleaseTable):
+class Accuracy:
+    """The expected loss of a release, and the smallest that any with the same promise can have, as far as it is proved."""
+
+    expected: float
+    bound: float
+    even: bool  # whether answers are equally common, or as a prior says
+
+    @property
+    def above(self) -> float | None:
+        """How far the loss is above the smallest possible, at most; 0.01 is one percent. None where nothing is proved."""
+        return max(0.0, self.expected / self.bound - 1) if self.bound > 0 else None
+
+    def record(self) -> dict[str, object]:
+        """The same as plain data."""
+        return {"expected_loss": self.expected, "bound": self.bound or None, "above_bound": self.above, "even": self.even}
+
+
+class Proved:
+    """What is known of a release besides its law, such as how good it is; no part of what is sent."""
+
+    accuracy: Accuracy | None = None
+
+
+@dataclass(frozen=True)
+class MetricRelease(ReleaseTable, Proved):
     """A release from a table of whole weights that promises epsilon per unit of distance.
 
     No report is more than e^(per_unit d) times as likely under one answer as under another at distance d
@@ -74,8 +98,23 @@ class MetricRelease(ReleaseTable):
         apart = distances_of(metric_of(domain))
         shares = checked_prior(prior, len(apart))
         bound, channel = best_channel(apart, checked_rate(per_unit) * apart, shares, progress)
-        made = cls._of(domain, per_unit, apart, channel)
-        return made.because(distance_to(made.expected_loss(shares), bound, metric_of(domain).unit))
+        return cls._of(domain, per_unit, apart, channel)._known(shares, bound, prior is None)
+
+    def bounded(self, prior: ArrayLike | None = None, progress: Callable[[float], None] | None = None) -> "MetricRelease":
+        """The same release with how far it is at most from the best possible, for its `accuracy` and its certificate.
+
+        `optimal` has it already. It takes the same linear program, and so as long. Needs SciPy (extra `stats`).
+        """
+        apart = distances_of(self.metric)
+        shares = checked_prior(prior, len(apart))
+        bound, _ = best_channel(apart, self.rate * apart, shares, progress)
+        return self._known(shares, bound, prior is None)
+
+    def _known(self, shares: Floats, bound: float, even: bool) -> "MetricRelease":
+        found = Accuracy(self.expected_loss(shares), bound, even)
+        known = self.because(distance_to(found.expected, bound, self.metric.unit))
+        known._fix(accuracy=found)
+        return known
 
     @classmethod
     def _of(cls, domain: Domain, per_unit: float, apart: Floats, channel: Floats) -> "MetricRelease":
