@@ -36,6 +36,7 @@ const SHARES = {
   "hashing-1": hashing,
   "wheel-1": ({ odds, prime, arc }) => sets(prime, arc, read(odds)),
   "design-1": ({ odds, design: { v, k } }) => sets(v, k, read(odds)),
+  "weighted-design-1": ({ odds, blocks }, size) => sets(size, blocks[0].length, read(odds)),
   "memoized-1": ({ base, stay, rise }, size) => {
     const own = SHARES[base.mechanism](base, size);
     const [up, down] = [read(stay), read(rise)];
@@ -66,9 +67,16 @@ function cellsOf(mechanism) {
 
 export const estimates = (mechanism) => cellsOf(mechanism).length > 0;
 
-export function tally(mechanism, reports) {
+/** The same cells; refused where this client counts no such reports. */
+function countable(mechanism) {
   const cells = cellsOf(mechanism);
-  if (!cells.length) throw new InvalidParameter("This client counts only categories and numbers.");
+  if (cells.length) return cells;
+  const advice = "It counts categories and numbers. Use the Python package: deniable estimate.";
+  throw new InvalidParameter(`This client does not count reports of ${mechanism.wire}. ${advice}`);
+}
+
+export function tally(mechanism, reports) {
+  const cells = countable(mechanism);
   if (!reports.length) throw new EmptyBatch("This batch has no reports.");
   const votes = new Map(cells.map((place) => [place, 0]));
   for (const report of reports) {
@@ -80,7 +88,7 @@ export function tally(mechanism, reports) {
 
 /** Unbiased, with the variance of its noise. */
 export function estimate(mechanism, { n, counts }) {
-  const cells = cellsOf(mechanism);
+  const cells = countable(mechanism);
   if (!(n > 0) || counts.length !== cells.length || counts.some((count) => !(count >= 0 && count <= n))) {
     throw new InvalidReport(`A tally has ${cells.length} counts, from 0 to the number of reports.`);
   }

@@ -24,14 +24,14 @@ function check({ nodes, codes, report }, { inputs }, fields) {
     // That numbers differ must be sure: else it would depend on the answer whether anything is reported.
     return least === 0n && most === BigInt(end) && width === wide && (!distinct || differ);
   };
-  lawful(codes.every(isAsked), "The law is for other answers than the question has.");
+  lawful(codes.every(isAsked), "The law is for other answers than this device encodes. Use the Python client.");
   const fits = ({ name, bits, below }, [own, place]) => {
     const { least, most, width, row } = nodes[place].form;
     if (own !== name || row === Boolean(below)) return false;
     return row ? width === bits : !width && least >= 0n && most < below;
   };
   const good = report.length === fields.length && fields.every((field, i) => fits(field, report[i]));
-  lawful(good, "The law makes other reports than it states.");
+  lawful(good, "The law makes other reports than stated.");
 }
 
 export const NO_LAW = "There is no law to run. A collector serves it at /v1/law.";
@@ -64,7 +64,7 @@ export class Mechanism {
   #prove(open) {
     const isSmall = (found) => found?.odds && within(found.odds, this.epsilon);
     const found = proved(this.#kept?.[0] ?? this.#program, open);
-    lawful(found, "No rule of proof of this device reaches the law, so it is not run.");
+    lawful(found, "No rule of proof reaches the law, so it is not run.");
     lawful(isSmall(found), "The law discloses more than the survey says, so it is not run.");
     const alone = this.#kept && proved(this.#program);
     // A report that is made from what is kept discloses no more than that.

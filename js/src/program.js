@@ -8,7 +8,7 @@ import { evaluate } from "./run.js";
 const MOST_NODES = 20_000;
 const MOST_ENTRIES = 1 << 16; // of all tables and weights together; Python, which has more memory, allows 2^22
 const MOST_CELLS = 1 << 22; // of all rows and vectors together
-const NO_LAW = "This is not a law: it needs the lists nodes and report.";
+const NO_LAW = "This is not a law: it needs nodes and report.";
 const TOO_LARGE = "The law is too large for this device.";
 
 const insist = (holds, what = NO_LAW) => lawful(holds, what);

@@ -23,7 +23,7 @@ function checked(code, { least, most, width, distinct }) {
   const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= least && value <= most;
   const list = width ? Array.from(code ?? []) : [code];
   const isOne = list.length === (width ?? 1) && list.every(good) && !(distinct && new Set(list.map(String)).size < width);
-  lawful(isOne, "The law is for other answers than the question has.", OutsideDomain);
+  lawful(isOne, "The law is for other answers than this device encodes. Use the Python client.", OutsideDomain);
   return width ? list.map(BigInt) : BigInt(code);
 }
 

@@ -53,7 +53,7 @@ for (const vector of GOOD.filter((each) => !leftOut(each))) {
 test("categories and numbers are estimated here too", () => {
   const estimated = GOOD.filter((each) => !leftOut(each) && estimates(made(each)));
   const wires = new Set(estimated.map(({ spec }) => spec.mechanism));
-  const families = "direct unary subset hadamard hashing wheel design utility duchi three-outputs piecewise hybrid";
+  const families = "direct unary subset hadamard hashing wheel design weighted-design utility duchi three-outputs piecewise hybrid";
   for (const wire of families.split(" ")) assert.ok(wires.has(`${wire}-1`), wire);
 });
 

@@ -11,6 +11,7 @@ from deniable.cli import configuration, options, surveys
 from deniable.errors import InvalidParameter
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey
+from deniable.survey.browsers import check_browsers
 
 if TYPE_CHECKING:
     from socket import socket
@@ -128,6 +129,8 @@ def serve(
         _check(survey, surveys.store_of(survey, store), place, reports, token_file)
         return
     alone = None if survey.is_dir() else Survey.load(survey)
+    if alone is not None:
+        check_browsers(alone)
     limits = Limits(body=max_body, rate=rate, token_rate=token_rate)
     given = None if token_file is None or not token_file.exists() else read_token(token_file)
     with listening(place) as bound, opened(surveys.store_of(survey, store)) as data:

@@ -12,6 +12,7 @@ from deniable.collector.events import note
 from deniable.collector.site import Site
 from deniable.errors import DeniableError, InvalidParameter, Unavailable
 from deniable.survey import Survey
+from deniable.survey.browsers import check_browsers
 
 POLL = 5.0  # seconds between looks at the folder
 KINDS = (".toml", ".json")
@@ -95,7 +96,11 @@ class Folder:
         source = hashlib.sha256(path.read_bytes()).hexdigest()
         with self._site.store.view() as view:
             known = view.run("SELECT spec FROM surveys WHERE source = ?", source)
-        return (Survey.from_json(known[0][0]) if known else Survey.load(path)), source
+        if known:
+            return Survey.from_json(known[0][0]), source
+        survey = Survey.load(path)
+        check_browsers(survey)
+        return survey, source
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -20,6 +20,7 @@ from deniable.collector.stages import Stage, same_contract
 from deniable.errors import DeniableError, InvalidParameter, SurveyMismatch
 from deniable.plugins import optional
 from deniable.survey import Survey
+from deniable.survey.browsers import check_browsers
 
 Level = Literal["ok", "note", "error"]
 RELEASED = 1_767_225_600  # 2026: a clock before this is wrong
@@ -98,6 +99,7 @@ def _surveys(plan: Plan, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
     for path in files:
         try:
             survey = Survey.load(path)
+            check_browsers(survey)
         except DeniableError as error:
             yield "error", f"{path}: {error}"
             continue

@@ -27,6 +27,7 @@ from deniable.collector.store import Store
 from deniable.errors import InvalidParameter
 from deniable.plugins import optional
 from deniable.survey import Survey
+from deniable.survey.browsers import check_browsers
 
 if TYPE_CHECKING:
     from deniable.collector.connections import Connection
@@ -65,6 +66,7 @@ def application(
     survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False, shared: Shared | None = None
 ) -> App:
     """The application of a survey, with its tokens; `open_results` lets everybody read what is published."""
+    check_browsers(survey)
     collector = Collector(survey, store)
     check_keys(store, collector.survey, collector.number)
     gates = gates_of(store, survey.id)

@@ -1,0 +1,16 @@
+"""Which questions no browser can answer, so that a survey on a page is refused before anybody opens it."""
+
+from deniable.errors import InvalidParameter
+from deniable.survey.survey import Survey
+
+
+def check_browsers(survey: Survey) -> None:
+    """Refuse a survey with a question whose answers only the Python client can encode, such as one with `Seeded` reports."""
+    for question in survey.questions:
+        if question.mechanism.encodes:
+            raise InvalidParameter(
+                f"Question {question.id!r} uses {question.mechanism.wire}, for which browsers have no encoder: nobody could "
+                "answer it on a page. A survey that is served takes mechanisms whose law starts from the answer itself. "
+                "Leave the line mechanism out, and the planner chooses one; or name one with short reports that browsers "
+                'have, such as mechanism = { mechanism = "hashing-1" }.'
+            )
