@@ -10,6 +10,8 @@ from deniable.core import odds_below
 from deniable.mechanisms.algebra.optimal import optimal_channel
 from deniable.mechanisms.algebra.release_bound import checked, release_bound
 from deniable.planning.releases import release_options
+from research.experiments import release_bounds
+from tests import ROOT
 from tests.planning.test_vector_bounds import channels
 
 
@@ -64,3 +66,12 @@ def test_any_prices_prove_something_true() -> None:
 
 def test_where_nothing_is_proved_there_is_no_bound() -> None:
     assert release_bound(dn.Ordered(range(5000)), 1.0, np.full(5000, 1 / 5000)) is None
+
+
+def test_the_page_on_releases_shows_the_table() -> None:
+    page = (ROOT / "docs" / "releases.md").read_text(encoding="utf-8")
+    table = (ROOT / "research" / "experiments" / "release_bounds.md").read_text(encoding="utf-8")
+    assert table.strip() in page
+    for size, epsilon in ((10, 1.0), (100, 4.0)):  # but for the seconds
+        own = release_bounds.row(size, epsilon).rpartition(" | ")[0]
+        assert any(line.startswith(own) for line in table.splitlines())
