@@ -12,6 +12,8 @@ from deniable.planning.key_value_bound import key_value_bound
 from deniable.planning.marginal_bound import marginal_bound
 from deniable.planning.sensitive_bound import sensitive_share_bound
 from deniable.survey.group import Group
+from deniable.survey.kinds.choice import Choice
+from deniable.survey.kinds.number import Numbers
 from deniable.survey.question import Question
 from deniable.wrappers.open_answers import OpenAnswers
 
@@ -28,19 +30,23 @@ def above_best(question: Question, people: int) -> float | str:
 
     Of a mean, both are for the worst answers.
     """
-    mechanism = question.mechanism
     if question.kind in NONE:
         return NONE[question.kind]
     try:
-        if mechanism.question in ("means", "vectors"):
-            own, best = _of_mean(mechanism, people)
-        else:
-            own, best = question.how.error(mechanism.domain, mechanism, people), _smallest(question, mechanism, people)
+        own, best = own_and_smallest(question, people)
     except MissingExtra:
         return "the bound of a mean needs SciPy: pip install 'deniable[stats]'"
     except InvalidParameter as refusal:
         return str(refusal)
     return LARGE if best is None else max(0.0, (own / best) ** 2 - 1)
+
+
+def own_and_smallest(question: Question, people: int) -> tuple[float, float | None]:
+    """The error of a question, and the smallest that any mechanism can have; None where none is proved."""
+    mechanism = question.mechanism
+    if mechanism.question in ("means", "vectors"):
+        return _of_mean(mechanism, people)
+    return question.how.error(mechanism.domain, mechanism, people), _smallest(question, mechanism, people)
 
 
 def _of_mean(mechanism: Mechanism, people: int) -> tuple[float, float | None]:
@@ -53,7 +59,7 @@ def _of_mean(mechanism: Mechanism, people: int) -> tuple[float, float | None]:
         return (mechanism.worst_variance() / people) ** 0.5, box_bound(mechanism.domain, mechanism.epsilon, people)
     if isinstance(mechanism, MeanMechanism):
         return (mechanism.worst_variance() / people) ** 0.5, mean_bound(mechanism.domain, mechanism.loss().epsilon(), people)
-    raise InvalidParameter("Nothing is proved about this mechanism.")
+    raise InvalidParameter("nothing is proved about this mechanism")
 
 
 def _smallest(question: Question, mechanism: Mechanism, people: int) -> float | None:
@@ -71,7 +77,9 @@ def _smallest(question: Question, mechanism: Mechanism, people: int) -> float | 
         return sensitive_share_bound(secret, others, epsilon, people, others / domain.size)
     if mechanism.question == "distributions":
         return _of_distribution(mechanism, people)
-    return share_bound(domain.size, epsilon, people)
+    if isinstance(question.how, Choice | Numbers):
+        return share_bound(domain.size, epsilon, people)
+    raise InvalidParameter("nothing is proved about questions of this kind")
 
 
 def _of_distribution(mechanism: Mechanism, people: int) -> float | None:
