@@ -11,7 +11,6 @@ from deniable.mechanisms.distributions.distribution_mechanism import Distributio
 from deniable.mechanisms.distributions.rounds import Round, combined
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.planning.distributions import plan_distribution
-from deniable.planning.ranking import counted
 
 ROWS = 16  # places at which a quantile may lie, equally probable, that the next round cuts at
 
@@ -45,6 +44,6 @@ def next_round(
     chosen = Cuts(domain, epsilon, rows.tolist(), weights.tolist())
     shares = ", ".join(f"{share:g}" for share in asked)
     return chosen.because(
-        f"{chosen.wire} for a later round, at {counted(len(rows), 'place')} where the quantiles {shares} may lie. How far "
+        f"{chosen.wire} for a later round, near the places where the quantiles {shares} may lie by now. How far "
         "this is from the best possible is not known: where to cut follows from earlier reports, which no bound covers."
     )
