@@ -7,6 +7,8 @@ import pytest
 
 import deniable as dn
 from deniable.planning.circles import arc_gain, circle_options
+from deniable.planning.distribution_bounds import fitted_bound
+from deniable.planning.distributions import distribution_options, precision
 from tests.planning.test_vector_bounds import channels, least_square
 
 
@@ -45,3 +47,25 @@ def test_what_does_not_go_round_is_refused() -> None:
     with pytest.raises(dn.InvalidParameter, match="go round"):
         dn.mean_direction(line, line.tally(line.perturb([1, 2], dn.SeededCoins(1))))
     assert arc_gain(24, 12, 1.0) == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kind", ["smooth", "spiky"])
+def test_no_channel_on_a_circle_is_below_the_bound_of_distributions(kind: str, epsilon: float) -> None:
+    size, n = 6, 5000
+    known = precision(size, kind, True)
+    bound = fitted_bound(known, epsilon, n)
+    assert bound is not None
+    for channel in channels(size, epsilon, 5):
+        information = (channel / channel.mean(0)) @ channel.T
+        spread = np.linalg.inv(n * information + 10 * n + known)
+        sums = np.cumsum(np.cumsum(spread, axis=0), axis=1).diagonal()
+        assert float(np.sqrt(2 / np.pi * np.maximum(sums, 0)).mean()) >= bound
+
+
+@pytest.mark.parametrize("size", [12, 24, 64])
+def test_plans_for_distributions_on_a_circle_are_not_far_from_the_bound(size: int) -> None:
+    ranked = distribution_options(dn.Ordered(range(size)), 1.0, 10_000, circular=True)
+    above = ranked.above(ranked[0])
+    assert ranked.bound is not None and all(row.error >= ranked.bound for row in ranked)
+    assert above is not None and above < 0.35

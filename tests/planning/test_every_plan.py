@@ -54,6 +54,7 @@ BOUNDED: dict[str, Planned] = {
     "spiky": lambda: dn.plan(NUMBER, 1.0, target="distribution", prior="spiky"),
     "quantiles": lambda: dn.plan(NUMBER, 1.0, target="quantiles"),
     "ranges": lambda: dn.plan(NUMBER, 1.0, target="ranges"),
+    "circle": lambda: dn.plan(HOURS, 1.0, target="distribution", circular=True),
     "arcs": lambda: dn.plan(HOURS, 1.0, target="ranges", circular=True),
     "workload": lambda: dn.plan(SIXTEEN, 1.0, target=QUESTIONS),
     "map": lambda: dn.plan(dn.Product([SIXTEEN, dn.Ordered(range(4))]), 1.0, target="ranges"),
@@ -80,7 +81,6 @@ UNKNOWN: dict[str, tuple[Planned, str]] = {
 # Plans at the limits of what is proved: a figure or a reason, whichever it is.
 LIMITS: dict[str, Planned] = {
     "many keys": lambda: dn.plan(dn.KeyValue(range(3000), 0, 1, 2), 1.0),
-    "circle": lambda: dn.plan(HOURS, 1.0, target="distribution", circular=True),
     "large map": lambda: dn.plan(dn.Product([dn.Ordered(range(33)), dn.Ordered(range(32))]), 1.0, target="ranges"),
     "many numbers": lambda: dn.plan(dn.Features(2000, -1, 1), 0.1, target="mean"),
     "vectors, large budget": lambda: dn.plan(dn.Features(3, -1, 1), 20.0, target="mean"),
