@@ -24,7 +24,7 @@ from tests.privacy.test_random_laws import DEEP, LARGE
 from tests.random_laws import in_javascript
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
-MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js")
+MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js", "mix.js")
 LARGEST = 20_000  # bytes, compressed as a server sends it
 
 

@@ -20,8 +20,10 @@ from deniable.collector.access import RateLimit, Senders
 from deniable.collector.connections import Connection, Server
 from deniable.collector.events import FORMAT, note
 from deniable.collector.intake import SEALED, media_of
+from deniable.collector.mixed import announced, names_other
+from deniable.collector.origins import AllowOrigins
 from deniable.collector.serve import Place, server_settings
-from deniable.collector.service import Limits, Receive, Reply, Scope, Send, too_many_headers
+from deniable.collector.service import Headers, Limits, Receive, Reply, Scope, Send, too_many_headers
 from deniable.collector.verdicts import Refusal
 from deniable.device.sending import Reply as Answer
 from deniable.device.sending import asker
@@ -29,16 +31,23 @@ from deniable.mixing.sealing import MEDIA_TYPE, MOST_PEOPLE, TICKET_BYTES, Terms
 from deniable.mixing.waiting import Waiting
 
 FULL = Refusal("full", 503, "The relay is full", "Nothing was stored. Send the report again later.", 60)
+PATH = "/v1/mix"
+# What a page of a named origin may do: post a sealed message. No header of it carries credentials.
+BEFORE: Headers = [
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"content-type"),
+    (b"access-control-max-age", b"86400"),
+]
 LOOK = 1.0  # seconds between looks for a batch that is due
 LONGEST = 60.0  # seconds between attempts to pass a batch on
 PATIENCE = 120.0  # seconds for one attempt
 Poster = Callable[[bytes], tuple[int, bytes, float | None] | Answer]
 
 
-def http_poster(collector: str, token: str | None) -> Poster:
+def http_poster(collector: str, terms: Terms, token: str | None) -> Poster:
     """A function that posts a batch to the collector."""
     ask = asker(collector, PATIENCE)
-    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+    headers = {"Content-Type": terms.media_type} | ({} if token is None else {"Authorization": f"Bearer {token}"})
     return lambda body: ask("/v1/reports", body, headers)
 
 
@@ -99,7 +108,7 @@ class Forwarder(threading.Thread):
 
 
 class Relay:
-    """The ASGI application: POST /v1/mix, and whether it is alive."""
+    """The ASGI application: POST /v1/mix, the terms for people to compare, and whether it is alive."""
 
     def __init__(self, terms: Terms, waiting: Waiting, forwarder: Forwarder, limits: Limits, most: int) -> None:
         self.terms, self.waiting, self.forwarder, self.limits, self.most = terms, waiting, forwarder, limits, most
@@ -109,6 +118,7 @@ class Relay:
         self._thread = ThreadPoolExecutor(1, "deniable relay store")
         stored = json.dumps({"stored": 1, "survey": terms.survey}).encode()
         self._stored = Reply.of(202, stored, b"application/json")
+        self._terms = Reply.of(200, json.dumps(announced(terms), indent=2).encode(), b"application/json")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -116,6 +126,8 @@ class Relay:
             await self._lifespan(receive, send)
         elif scope["path"].startswith("/health/") and scope["method"] == "GET":
             await Reply.of(200, b'{"status": "ok"}', b"application/json").give(send)
+        elif scope["path"] == PATH and scope["method"] == "GET":
+            await self._terms.give(send)
         else:
             outcome = await self._mixed(scope, receive)
             await (self._stored if outcome is None else Reply.refusing(outcome)).give(send)
@@ -137,12 +149,14 @@ class Relay:
         excess = too_many_headers(headers, self.limits)
         if excess is not None:
             return excess
-        if scope["path"] != "/v1/mix":
+        if scope["path"] != PATH:
             return verdicts.NOT_FOUND
         if scope["method"] != "POST":
             return verdicts.NO_METHOD.saying("Use POST.")
         if media_of(named.get(b"content-type")) != SEALED:
             return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE}.")
+        if names_other(named.get(b"content-type"), self.terms):
+            return verdicts.OTHER_TERMS
         if self.rate is not None and not self.rate.allows(self.senders.by_address((scope.get("client") or ("",))[0])):
             return verdicts.TOO_OFTEN
         if self.waiting.count + len(self._pending) >= self.most:
@@ -195,7 +209,7 @@ class Relay:
 
 
 def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
-    """Serve at a socket until the process is asked to stop."""
+    """Serve at a socket until the process is asked to stop. Pages of `place.origins` may send."""
     import uvicorn
 
     handler = logging.StreamHandler()
@@ -206,7 +220,7 @@ def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
     class Limited(Connection):
         limits = relay.limits
 
-    config = uvicorn.Config(relay, http=Limited, **server_settings(place))
+    config = uvicorn.Config(AllowOrigins(relay, place.origins, {PATH}, BEFORE), http=Limited, **server_settings(place))
     note("started", survey=relay.terms.survey, people=relay.terms.people, waiting=relay.waiting.count)
     Server(config).run(sockets=[bound])
     note("stopped", waiting=relay.waiting.count)
