@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,48 +14,22 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
+from deniable.collector import open_store
+from deniable.collector.access import new_token
+from deniable.collector.mixed import Mixed
 from deniable.collector.relay import Forwarder
 from deniable.collector.service import Limits
 from deniable.device import Device
-from deniable.device.sending import Reply
-from deniable.mixing import Terms, mix_sender
+from deniable.device.sending import Reply, http_sender
+from deniable.mixing import Terms, make_terms, mix_sender, mixed_losses
 from deniable.mixing.sealing import MEDIA_TYPE
 from deniable.mixing.waiting import Waiting
-from tests.mixing import survey_in
-from tests.servers import Served, free_port, served, wait_until_ready
+from tests.mixing import SURVEY, survey_in, survey_of
+from tests.mixing.processes import PEOPLE, counted, keys, relay
+from tests.servers import Served, free_port, served
 from tests.waits import until
 
-PEOPLE = 5
 TAKEN = json.dumps({"counted": 5, "duplicates": 0, "refused": [], "survey": "0" * 32}).encode()
-
-
-class Mixed:
-    """`deniable mix` in a process of its own."""
-
-    def __init__(self, terms: Path, port: int, collector: str) -> None:
-        self.command = [sys.executable, "-m", "deniable", "mix", str(terms), "--collector", collector, "--port", str(port)]
-        self.url = f"http://127.0.0.1:{port}"
-        self.log = terms.with_suffix(".log")
-
-    def start(self) -> None:
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
-        wait_until_ready(self.url, self.process)
-
-    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(how)
-        self.process.wait(timeout=60)
-
-
-@contextmanager
-def relay(terms: Path, collector: str) -> Iterator[Mixed]:
-    mixed = Mixed(terms, int(Terms.load(terms).relay.rsplit(":", 1)[1]), collector)
-    mixed.start()
-    try:
-        yield mixed
-    finally:
-        if mixed.process.poll() is None:
-            mixed.end(signal.SIGKILL)
 
 
 @contextmanager
@@ -66,22 +38,6 @@ def closing_of(collector: Served) -> Iterator[Served]:
         yield collector.ready()
     finally:
         collector.stop()
-
-
-def keys(folder: Path) -> Path:
-    relay = f"http://127.0.0.1:{free_port()}"
-    made = CliRunner().invoke(
-        main, ["mix", "keys", str(folder / "survey.toml"), "--relay", relay, "--people", str(PEOPLE), "--delta", "1e-3"]
-    )
-    assert made.exit_code == 0, made.output
-    assert "Against the collector: epsilon" in made.output and "together: epsilon 1," in made.output
-    assert (folder / "survey.mixkey").stat().st_mode & 0o077 == 0
-    return folder / "survey.mix"
-
-
-def counted(url: str) -> int:
-    with urllib.request.urlopen(url + "/v1/results", timeout=30) as answer:
-        return int(json.loads(answer.read())["people"])
 
 
 def test_from_devices_through_a_relay_that_is_killed_to_the_collector(tmp_path: Path) -> None:
@@ -140,8 +96,10 @@ def test_what_the_relay_refuses(tmp_path: Path) -> None:
 
         assert status(sealed) == 202
         assert status(sealed[:-1]) == status(sealed + b"x") == status(bytes(1 << 20)) == 400
-        assert status(None) == 405 and status(sealed, "/v1/reports") == 404
+        assert status(None) == 200 and status(sealed, "/v1/reports") == 404  # the terms, for people to compare
         assert status(sealed, media="application/json") == 415
+        assert status(sealed, media=terms.media_type) == 202
+        assert status(sealed, media=f"{MEDIA_TYPE}; terms={'0' * 32}") == status(sealed, media=f"{MEDIA_TYPE};terms=") == 409
 
 
 def test_the_collector_reads_what_it_can(tmp_path: Path) -> None:
@@ -153,8 +111,8 @@ def test_the_collector_reads_what_it_can(tmp_path: Path) -> None:
     body = b"".join([good[0], bytes(terms.length), good[1], terms.seal(b"nonsense" * 9)[16:], good[2]])
     with served(tmp_path / "survey.toml", str(tmp_path / "survey.db")) as collector:
 
-        def post(body: bytes) -> tuple[int, dict[str, object]]:
-            request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE})
+        def post(body: bytes, headers: dict[str, str] | None = None) -> tuple[int, dict[str, object]]:
+            request = urllib.request.Request(collector.url + "/v1/reports", body, headers or {"Content-Type": MEDIA_TYPE})
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
                     return int(answer.status), json.loads(answer.read())
@@ -164,7 +122,95 @@ def test_the_collector_reads_what_it_can(tmp_path: Path) -> None:
 
         assert post(body) == (200, {"counted": 3, "duplicates": 0, "refused": [], "survey": survey.fingerprint})
         assert post(body)[1]["duplicates"] == 3
-        assert post(bytes(2 * terms.length))[0] == 400 and post(body[:-1])[0] == 400
+        assert post(bytes(PEOPLE * terms.length))[0] == 400 and post(body[:-1])[0] == 400 and post(b"")[0] == 400
+        assert post(body[terms.length :])[1]["type"] == "urn:deniable:problem:too-few"
+        other = {"Content-Type": f"{MEDIA_TYPE}; terms={'0' * 32}"}  # of a relay that was not started anew with new keys
+        assert post(body, other)[1]["type"] == "urn:deniable:problem:other-terms"
+
+
+def test_a_collector_takes_the_reports_of_a_mixed_survey_from_its_relay_only(tmp_path: Path) -> None:
+    survey = survey_in(tmp_path)
+    terms = Terms.load(keys(tmp_path))
+    message, data = survey.randomize({"commute": "bus"}), str(tmp_path / "survey.db")
+    with served(tmp_path / "survey.toml", data) as collector:
+        direct = http_sender(collector.url)(message)
+        assert (direct.status, direct.reason) == (403, "mixed-only") and "relay" in direct.detail
+        token = new_token(open_store(data), survey.id, "batch", "import")
+        until(lambda: http_sender(collector.url, token)(message).reason == "mixed-only")  # nor with a token
+        assert counted(collector.url) == 0
+        shown = collector.get("/v1/mix")
+        assert shown["fingerprint"] == terms.fingerprint and shown["key"] == terms.key
+        assert shown["epsilon"] == pytest.approx(mixed_losses(survey, PEOPLE, 1e-3).mixed.epsilon)
+    (tmp_path / "survey.mixkey").unlink()
+    with served(tmp_path / "survey.toml", data) as collector:  # not mixed any more
+        assert http_sender(collector.url)(message).arrived and counted(collector.url) == 1
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            collector.get("/v1/mix")
+
+
+def test_a_collector_does_not_start_with_files_that_do_not_belong_together(tmp_path: Path) -> None:
+    survey = survey_in(tmp_path)
+    file = keys(tmp_path)
+    before = file.read_text()
+    assert Mixed.beside(tmp_path / "survey.toml", survey) is not None
+    assert Mixed.beside(tmp_path / "another.toml", survey) is None
+    file.unlink()
+    with pytest.raises(dn.InvalidParameter, match="missing beside"):
+        Mixed.beside(tmp_path / "survey.toml", survey)
+    make_terms(survey, "https://mix.example", PEOPLE, 256)[0].save(file)
+    with pytest.raises(dn.InvalidParameter, match="do not belong together"):
+        Mixed.beside(tmp_path / "survey.toml", survey)
+    file.write_text(before)
+    with pytest.raises(dn.InvalidParameter, match="another survey"):
+        Mixed.beside(tmp_path / "survey.toml", survey_of(SURVEY.replace("bike", "bicycle")))
+    (tmp_path / "survey.mixkey").write_text((tmp_path / "survey.mixkey").read_text().replace('"size": 256', '"size": 0'))
+    with pytest.raises(dn.InvalidParameter, match="damaged"):
+        Mixed.beside(tmp_path / "survey.toml", survey)
+
+
+def test_a_relay_that_has_other_terms_than_the_collector_does_not_start(tmp_path: Path) -> None:
+    survey_in(tmp_path)
+    file = keys(tmp_path)
+    old = tmp_path / "old.mix"
+    file.rename(old)
+    (tmp_path / "survey.mixkey").unlink()
+    keys(tmp_path)
+    with served(tmp_path / "survey.toml", str(tmp_path / "survey.db")) as collector:
+        started = CliRunner().invoke(main, ["mix", str(old), "--collector", collector.url, "--port", str(free_port())])
+        assert started.exit_code == 2 and "other terms" in started.output
+        assert Terms.load(old).fingerprint in started.output and Terms.load(file).fingerprint in started.output
+
+
+def test_pages_of_the_collector_may_send_and_no_others(tmp_path: Path) -> None:
+    """CORS: the origin of the collector, to post one media type, and never with credentials."""
+    survey_in(tmp_path)
+    file = keys(tmp_path)
+    with relay(file, "http://127.0.0.1:9/s/commute") as mixed:
+
+        def asked(origin: str, method: str = "OPTIONS", path: str = "/v1/mix") -> tuple[int, dict[str, str]]:
+            headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            request = urllib.request.Request(mixed.url + path, None, headers, method=method)
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return answer.status, {name.lower(): value for name, value in answer.headers.items()}
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code, {name.lower(): value for name, value in error.headers.items()}
+
+        status, headers = asked("http://127.0.0.1:9")
+        assert status == 204 and headers["access-control-allow-origin"] == "http://127.0.0.1:9"
+        assert headers["access-control-allow-methods"] == "POST"
+        assert headers["access-control-allow-headers"] == "content-type"
+        assert asked("http://127.0.0.1:9", "GET")[1]["access-control-allow-origin"] == "http://127.0.0.1:9"
+        answers = [headers, asked("http://127.0.0.1:9", "GET")[1], asked("http://127.0.0.1:9", "POST")[1]]
+        assert not any("access-control-allow-credentials" in each for each in answers)
+        for origin, path in [
+            ("https://other.example", "/v1/mix"),
+            ("null", "/v1/mix"),
+            ("http://127.0.0.1:9", "/health/live"),
+        ]:
+            status, headers = asked(origin, path=path)
+            assert status in (404, 405) and "access-control-allow-origin" not in headers
 
 
 @pytest.mark.parametrize(

@@ -199,16 +199,16 @@ def _other_terms(terms: Terms, collector: str) -> str | None:
     found = asker(collector, PATIENCE)("/v1/mix", None, {})
     if isinstance(found, Reply):
         return f"The collector at {collector} does not answer yet ({found.detail}). Messages wait until it does."
-    status, body, _ = found
+    (status, body, _), theirs = found, None
     with suppress(ValueError, KeyError, TypeError):
-        theirs = str(json.loads(body)["fingerprint"])
-        if status == 200 and theirs == terms.fingerprint:
-            return None
-        if status == 200:
-            raise InvalidParameter(
-                f"The collector has other terms, with the fingerprint {theirs}, than this relay, with {terms.fingerprint}: it "
-                "could not read the messages. Ask whoever runs the survey for its current .mix file."
-            )
+        theirs = str(json.loads(body)["fingerprint"]) if status == 200 else None
+    if theirs == terms.fingerprint:
+        return None
+    if theirs is not None:
+        raise InvalidParameter(
+            f"The collector has other terms, with the fingerprint {theirs}, than this relay, with {terms.fingerprint}. It "
+            "could not read the messages. Ask whoever runs the survey for its current .mix file."
+        )
     return (
         f"The collector at {collector} has no terms of mixing for this survey (status {status}). Messages wait until it is "
         "started with the .mix and .mixkey files beside its survey."

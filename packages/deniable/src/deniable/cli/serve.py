@@ -172,8 +172,8 @@ class Making:
 
     def app(self, asked: Survey, file: Path, shared: "Shared | None" = None) -> "App":
         """The application of the survey in this file; the first one comes with a token to read its results."""
-        from deniable.collector.serve import application
         from deniable.collector.mixed import Mixed
+        from deniable.collector.serve import application
 
         if not self.open_results:
             self.store.register(asked)  # refuses a changed one before anything is made
@@ -223,7 +223,9 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
 def _say_mixed(app: "App") -> None:
     if app.mixed is not None:
         terms = app.mixed.terms
-        click.echo(f"Reports are mixed: only the relay at {terms.relay} can pass them on, {terms.people:,} or more at a time.")
+        click.echo(
+            f"Reports are mixed: only the relay at {terms.relay} can pass them on, {terms.people:,} or more at a time."
+        )
         click.echo(f"The terms of mixing have the fingerprint {terms.fingerprint}")
 
 

@@ -26,8 +26,8 @@ class Mixed:
         terms.check(survey)
         if (opener.survey, opener.size, opener.key) != (terms.survey, terms.size, terms.key):
             raise InvalidParameter(
-                "The terms of mixing and the collector's key do not belong together. Restore the pair that deniable mix keys "
-                "wrote, or make a new one with --force and give the new terms to the relay and all devices."
+                "The terms of mixing and the collector's key do not belong together. Restore the pair that deniable mix "
+                "keys wrote, or make a new one with --force and give the new terms to the relay and all devices."
             )
         return cls(terms, opener, mixed_losses(survey, terms.people, terms.delta))
 

@@ -9,7 +9,9 @@ from deniable.collector.service import Headers, Receive, Scope, Send, header
 from deniable.errors import InvalidParameter
 
 # Never results, tallies or metrics
-OPEN = frozenset({"/v1/reports", "/v1/survey", "/v1/law", "/v1/mix", "/v1/promise", "/v1/status", "/v1/issuer", "/v1/invitation"})
+OPEN = frozenset(
+    {"/v1/reports", "/v1/survey", "/v1/law", "/v1/mix", "/v1/promise", "/v1/status", "/v1/issuer", "/v1/invitation"}
+)
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 _BEFORE: Headers = [
     (b"access-control-allow-methods", b"GET, POST"),
