@@ -26,6 +26,11 @@ class Relayed:
         self.command = [*command, *options]
         self.url = f"http://127.0.0.1:{port}"
         self.log = terms.with_suffix(".log")
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
         with self.log.open("ab") as log:
@@ -33,6 +38,7 @@ class Relayed:
         wait_until_ready(self.url, self.process)
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        assert self.process is not None
         self.process.send_signal(how)
         self.process.wait(timeout=60)
 
@@ -44,7 +50,7 @@ def relay(terms: Path, collector: str, *options: str) -> Iterator[Relayed]:
     try:
         yield mixed
     finally:
-        if mixed.process.poll() is None:
+        if mixed.running:
             mixed.end(signal.SIGKILL)
 
 
