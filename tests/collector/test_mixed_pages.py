@@ -36,7 +36,7 @@ crypto.subtle.generateKey = async (algorithm, ...rest) => {
   return fresh(algorithm, ...rest);
 };
 """
-# Other terms than everybody gets, at one address: what is served itself cannot be replaced, since a browser lets no page that it
+# Other terms than everybody gets, at one address. The page itself cannot be replaced on its way: a browser lets no page that it
 # did not load from this machine reach a relay on it.
 GIVEN = """
 const parse = JSON.parse;
@@ -49,6 +49,8 @@ JSON.parse = (...given) => {
 
 class MixedSite(Site):
     """A collector and its relay, which can be started and killed."""
+
+    relay: str
 
     def __init__(self, url: str, file: Path, *options: str) -> None:
         self.url, self.terms, self.file = url, Terms.load(file), file
