@@ -36,8 +36,8 @@ crypto.subtle.generateKey = async (algorithm, ...rest) => {
   return fresh(algorithm, ...rest);
 };
 """
-# Other terms than everybody gets, at one address. The page itself cannot be replaced on its way: a browser lets no page that it
-# did not load from this machine reach a relay on it.
+# Other terms than everybody gets, at one address. The page itself cannot be replaced on its way: a browser lets no page that
+# it did not load from this machine reach a relay on it.
 GIVEN = """
 const parse = JSON.parse;
 JSON.parse = (...given) => {

@@ -17,8 +17,9 @@ from deniable.cli.main import main
 from deniable.collector import open_store
 from deniable.collector.access import new_token
 from deniable.collector.mixed import Mixed
-from deniable.collector.relay import Forwarder
-from deniable.collector.service import Limits
+from deniable.collector.preflight import Plan, findings
+from deniable.collector.relay import Forwarder, most_at_once
+from deniable.collector.serve import Place
 from deniable.device import Device
 from deniable.device.sending import Reply, http_sender
 from deniable.mixing import Terms, make_terms, mix_sender, mixed_losses
@@ -141,7 +142,8 @@ def test_a_collector_takes_the_reports_of_a_mixed_survey_from_its_relay_only(tmp
         shown = collector.get("/v1/mix")
         assert shown["fingerprint"] == terms.fingerprint and shown["key"] == terms.key
         assert shown["epsilon"] == pytest.approx(mixed_losses(survey, PEOPLE, 1e-3).mixed.epsilon)
-    (tmp_path / "survey.mixkey").unlink()
+    for name in ("survey.mixkey", "survey.mix"):
+        (tmp_path / name).unlink()
     with served(tmp_path / "survey.toml", data) as collector:  # not mixed any more
         assert http_sender(collector.url)(message).arrived and counted(collector.url) == 1
         with pytest.raises(urllib.error.HTTPError, match="404"):
@@ -157,6 +159,11 @@ def test_a_collector_does_not_start_with_files_that_do_not_belong_together(tmp_p
     file.unlink()
     with pytest.raises(dn.InvalidParameter, match="missing beside"):
         Mixed.beside(tmp_path / "survey.toml", survey)
+    file.write_text(before)
+    kept = (tmp_path / "survey.mixkey").rename(tmp_path / "backup")
+    with pytest.raises(dn.InvalidParameter, match="without mixing, remove"):  # and not served unmixed in silence
+        Mixed.beside(tmp_path / "survey.toml", survey)
+    kept.rename(tmp_path / "survey.mixkey")
     make_terms(survey, "https://mix.example", PEOPLE, 256)[0].save(file)
     with pytest.raises(dn.InvalidParameter, match="do not belong together"):
         Mixed.beside(tmp_path / "survey.toml", survey)
@@ -179,6 +186,30 @@ def test_a_relay_that_has_other_terms_than_the_collector_does_not_start(tmp_path
         started = CliRunner().invoke(main, ["mix", str(old), "--collector", collector.url, "--port", str(free_port())])
         assert started.exit_code == 2 and "other terms" in started.output
         assert Terms.load(old).fingerprint in started.output and Terms.load(file).fingerprint in started.output
+
+
+def test_a_check_before_the_start_knows_about_mixing(tmp_path: Path) -> None:
+    survey_in(tmp_path)
+    file = keys(tmp_path)
+    plan = Plan(tmp_path / "survey.toml", str(tmp_path / "survey.db"), Place(port=free_port()))
+
+    def found() -> list[tuple[str, str]]:
+        return [(each.level, each.text) for each in findings(plan) if each.what == "mixing"]
+
+    (good, silent) = found()
+    assert good[0] == "ok" and Terms.load(file).fingerprint in good[1]
+    assert silent[0] == "note" and "does not answer" in silent[1]
+    with relay(file, "http://127.0.0.1:9"):
+        assert [level for level, _ in found()] == ["ok"]
+        (tmp_path / "survey.mixkey").chmod(0o644)
+        assert [level for level, _ in found()] == ["ok", "note"]
+        own = Terms.load(file)
+        terms, opener = make_terms(dn.Survey.load(tmp_path / "survey.toml"), own.relay, PEOPLE, own.size)
+        terms.save(file)
+        (tmp_path / "survey.mixkey").write_text(opener.text)
+        assert [level for level, _ in found()] == ["ok", "error", "note"]
+    file.unlink()
+    assert [level for level, _ in found()] == ["error"]
 
 
 def test_pages_of_the_collector_may_send_and_no_others(tmp_path: Path) -> None:
@@ -231,7 +262,7 @@ def test_a_batch_is_kept_until_the_collector_has_taken_it(
     terms = Terms("0" * 32, "https://mix.example", "11" * 32, PEOPLE, 256)
     waiting = Waiting(tmp_path / "mix.db", terms.survey)
     waiting.put((bytes([place]) * 16, bytes(terms.length)) for place in range(PEOPLE))
-    forwarder = Forwarder(terms, waiting, lambda _: answer, Limits())
+    forwarder = Forwarder(terms, waiting, lambda _: answer, most_at_once(terms, None))
     assert forwarder.step() is passed
     assert len(waiting.batch(PEOPLE, 100)) == left
     assert (forwarder.step() is None) == (left == 0)
@@ -246,3 +277,28 @@ def test_certificates_state_both_losses(tmp_path: Path) -> None:
     both = CliRunner().invoke(main, ["certify", str(tmp_path / "survey.toml"), "--mix", str(file), "--json"])
     assert both.exit_code == 2 and "no part of the record" in both.output
     assert dn.Survey.load(tmp_path / "survey.toml").fingerprint == Terms.load(file).survey
+
+
+def test_no_batch_is_larger_than_what_the_collector_takes(tmp_path: Path) -> None:
+    """It must not change once it was sent, so a larger one would wait for ever."""
+    terms = Terms("0" * 32, "https://mix.example", "11" * 32, 1000, 256)
+    waiting, sizes = Waiting(tmp_path / "mix.db", terms.survey), []
+
+    def take(body: bytes) -> tuple[int, bytes, float | None]:
+        sizes.append(len(body) // terms.length)
+        return 200, TAKEN, None
+
+    waiting.put((place.to_bytes(16, "big"), bytes(terms.length)) for place in range(2039))
+    forwarder = Forwarder(terms, waiting, take, most_at_once(terms, None))
+    while forwarder.step():
+        pass
+    assert sizes == [1000, 1000] and waiting.count == 39
+    assert most_at_once(terms, "token") == 10_000
+    many = Terms("0" * 32, "https://mix.example", "11" * 32, 1001, 256)
+    assert most_at_once(many, "token") == 10_000
+    with pytest.raises(dn.InvalidParameter, match="batch token"):
+        most_at_once(many, None)
+    long = Terms("0" * 32, "https://mix.example", "11" * 32, 1001, 4096)
+    assert most_at_once(long, "token") == (8 << 20) // long.length
+    with pytest.raises(dn.InvalidParameter, match="at most 2,024 in one request"):
+        Terms("0" * 32, "https://mix.example", "11" * 32, 2025, 4096)

@@ -1,9 +1,7 @@
 """`deniable mix`: a relay that mixes reports before they are counted."""
 
 import itertools
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,7 +19,6 @@ from deniable.survey import Survey
 
 LITTLE = 0.9  # of the loss without mixing, above which it is not worth the effort
 LOCAL = ("localhost", "127.0.0.1", "::1")
-PATIENCE = 5.0  # seconds to see which terms the collector has
 SAMPLE = 16  # messages that are made to see how long they are
 
 people_option = click.option(
@@ -154,7 +151,7 @@ def run(
     """Run the relay of TERMS, a file that deniable mix keys wrote.
 
     A device gets its answer when its message is stored. The relay passes messages on when enough are there, and again until
-    the collector has taken them. More than 1,000 at a time need a batch token of the collector.
+    the collector has taken them: at most 1,000 at a time, or 10,000 with a batch token of the collector.
 
     The relay listens on this machine only, for a proxy that adds HTTPS. Without a proxy, use --host, --tls-cert and
     --tls-key. If it reaches the collector at another address than people do, name theirs with --allow-origin.
@@ -173,15 +170,15 @@ def run(
     if most < found.people:
         raise InvalidParameter(f"--most must be at least {found.people:,}, the number of people who are mixed.")
     with listening(place) as bound:
-        from deniable.collector.relay import Forwarder, Relay, http_poster, run_relay
+        from deniable.collector.relay import Forwarder, Relay, http_poster, most_at_once, run_relay
         from deniable.collector.service import Limits
         from deniable.mixing.waiting import Waiting
 
-        limits = Limits(rate=rate)
+        limits, most_sent = Limits(rate=rate), most_at_once(found, token)
         waiting = Waiting(store or terms.with_name(terms.name.removesuffix(".mix") + ".mix.db"), found.survey)
         try:
-            forwarder = Forwarder(found, waiting, http_poster(collector, found, token), limits)
-            doubt = _other_terms(found, collector)
+            forwarder = Forwarder(found, waiting, http_poster(collector, found, token), most_sent)
+            doubt = _doubt(found, collector)
             click.echo(f"The relay of survey {found.survey} at {place.address} passes on {found.people:,} messages or more.")
             click.echo(f"The terms have the fingerprint {found.fingerprint}")
             click.echo(f"Devices find it at {found.relay}, and pages of {', '.join(origins) or 'no site'} may send to it.")
@@ -192,16 +189,11 @@ def run(
             waiting.close()
 
 
-def _other_terms(terms: Terms, collector: str) -> str | None:
+def _doubt(terms: Terms, collector: str) -> str | None:
     """Why it is not certain that the collector can read what is passed on to it. Refuses one that certainly cannot."""
-    from deniable.device.sending import Reply, asker
+    from deniable.collector.mixed import terms_at
 
-    found = asker(collector, PATIENCE)("/v1/mix", None, {})
-    if isinstance(found, Reply):
-        return f"The collector at {collector} does not answer yet ({found.detail}). Messages wait until it does."
-    (status, body, _), theirs = found, None
-    with suppress(ValueError, KeyError, TypeError):
-        theirs = str(json.loads(body)["fingerprint"]) if status == 200 else None
+    theirs, why = terms_at(collector)
     if theirs == terms.fingerprint:
         return None
     if theirs is not None:
@@ -209,7 +201,4 @@ def _other_terms(terms: Terms, collector: str) -> str | None:
             f"The collector has other terms, with the fingerprint {theirs}, than this relay, with {terms.fingerprint}. It "
             "could not read the messages. Ask whoever runs the survey for its current .mix file."
         )
-    return (
-        f"The collector at {collector} has no terms of mixing for this survey (status {status}). Messages wait until it is "
-        "started with the .mix and .mixkey files beside its survey."
-    )
+    return f"The collector at {collector} cannot take messages yet: {why}. They wait until it can."

@@ -2,13 +2,16 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from deniable.device.sending import Reply, asker
 from deniable.errors import InvalidParameter
 from deniable.mixing import BothLosses, Opener, Terms, mixed_losses
 from deniable.survey import Survey
 
+PATIENCE = 5.0  # seconds for the other side to say under which terms it works
 _TERMS = re.compile(rb";\s*terms=(\w*)")
 
 
@@ -35,8 +38,13 @@ class Mixed:
     def beside(cls, file: Path, survey: Survey) -> "Mixed | None":
         """What lies beside the file of a survey; None if it is not mixed."""
         public, private = file.with_suffix(".mix"), file.with_suffix(".mixkey")
-        if not private.exists():
+        if not private.exists() and not public.exists():
             return None
+        if not private.exists():
+            raise InvalidParameter(
+                f"{private} is missing beside {public}, so nothing that comes from the relay could be read. Restore it. To "
+                f"serve the survey without mixing, remove {public}."
+            )
         if not public.exists():
             raise InvalidParameter(
                 f"{public} is missing beside {private}. The answer page needs these terms: copy them back from the relay."
@@ -58,3 +66,15 @@ def names_other(content_type: bytes | None, terms: Terms) -> bool:
     """Whether a content type names other terms than these; one that names none is as good."""
     found = _TERMS.search(content_type or b"")
     return found is not None and found[1] != terms.fingerprint.encode()
+
+
+def terms_at(url: str) -> tuple[str | None, str]:
+    """The fingerprint of the terms that the collector or the relay at this address has; or None, and why there is none."""
+    found = asker(url, PATIENCE)("/v1/mix", None, {})
+    if isinstance(found, Reply):
+        return None, f"it does not answer ({found.detail})"
+    status, body, _ = found
+    with suppress(ValueError, KeyError, TypeError):
+        if status == 200:
+            return str(json.loads(body)["fingerprint"]), ""
+    return None, f"it has no terms of mixing for this survey (status {status})"

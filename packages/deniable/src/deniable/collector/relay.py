@@ -27,7 +27,8 @@ from deniable.collector.service import Headers, Limits, Receive, Reply, Scope, S
 from deniable.collector.verdicts import Refusal
 from deniable.device.sending import Reply as Answer
 from deniable.device.sending import asker
-from deniable.mixing.sealing import MEDIA_TYPE, MOST_PEOPLE, TICKET_BYTES, Terms
+from deniable.errors import InvalidParameter
+from deniable.mixing.sealing import MEDIA_TYPE, MOST_BYTES, MOST_PEOPLE, TICKET_BYTES, Terms
 from deniable.mixing.waiting import Waiting
 
 FULL = Refusal("full", 503, "The relay is full", "Nothing was stored. Send the report again later.", 60)
@@ -51,13 +52,23 @@ def http_poster(collector: str, terms: Terms, token: str | None) -> Poster:
     return lambda body: ask("/v1/reports", body, headers)
 
 
+def most_at_once(terms: Terms, token: str | None) -> int:
+    """How many messages the collector takes in one request. A larger batch, which must not change, would wait for ever."""
+    most = Limits().people if token is None else MOST_PEOPLE
+    if terms.people > most:
+        raise InvalidParameter(
+            f"The collector takes more than {most:,} messages at a time only with a batch token. Ask whoever runs the "
+            "survey for one (deniable token survey.toml --role batch), and add --token."
+        )
+    return max(terms.people, min(most, MOST_BYTES // terms.length))
+
+
 class Forwarder(threading.Thread):
     """Passes on what is due, one batch at a time."""
 
-    def __init__(self, terms: Terms, waiting: Waiting, post: Poster, limits: Limits) -> None:
+    def __init__(self, terms: Terms, waiting: Waiting, post: Poster, most: int) -> None:
         super().__init__(name="deniable relay", daemon=True)
-        self._terms, self._waiting, self._post = terms, waiting, post
-        self._most = max(terms.people, min(MOST_PEOPLE, limits.body // terms.length))
+        self._terms, self._waiting, self._post, self._most = terms, waiting, post, most
         self.due, self._stop, self._pause = threading.Event(), threading.Event(), 0.0
 
     def run(self) -> None:
@@ -98,7 +109,8 @@ class Forwarder(threading.Thread):
             self._waiting.taken()  # it will never be anything else
             note("unreadable", logging.ERROR, messages=len(batch), cause="the collector could read none of them")
             return True
-        note("not-forwarded", logging.ERROR, messages=len(batch), status=status, cause=data.get("type", "another server"))
+        cause, detail = data.get("type", "another server"), data.get("detail", "")
+        note("not-forwarded", logging.ERROR, messages=len(batch), status=status, cause=cause, detail=detail)
         return False
 
     def end(self) -> None:

@@ -31,6 +31,7 @@ AROUND = 32 + 16  # bytes of the encapsulated key and of the tag
 LENGTH_BYTES = 4
 MOST_SIZE = 1 << 16
 FEWEST, MOST_PEOPLE = 2, 10_000  # the collector takes no more in one request
+MOST_BYTES = 8 << 20  # of a batch, for the same reason
 DELTA = 1e-9  # the probability with which the smaller loss may fail, unless the terms say another
 _ID = slice(24, 24 + ID_BYTES)  # where a message has its id
 _RELAY = re.compile(r"(https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)(?:/[A-Za-z0-9._~-]+)*/?")
@@ -64,6 +65,11 @@ class Terms:
             raise InvalidParameter(
                 "The address of a relay begins with http:// or https:// and a lower-case host, such as https://mix.example, "
                 "and has no user name, query or fragment."
+            )
+        if self.people * self.length > MOST_BYTES:
+            most = MOST_BYTES // self.length
+            raise InvalidParameter(
+                f"Messages of this survey are so long that a collector takes at most {most:,} in one request. Choose fewer."
             )
         if not 0 < self.delta < 1:
             raise InvalidParameter("delta must be a number between 0 and 1.")
