@@ -73,6 +73,7 @@ def test_from_devices_through_a_relay_that_is_killed_to_the_collector(tmp_path: 
         mixed.end()
     log = mixed.log.read_text()
     assert log.count("event=forwarded messages=5 counted=5 duplicates=0 refused=0") == 2
+    assert "Traceback" not in log and log.rstrip().endswith("event=stopped waiting=0")
     assert "127.0.0.1:" not in log.replace(mixed.url, "").replace(f"127.0.0.1:{port}", "")  # no address of a device
     left = b"".join(path.read_bytes() for path in tmp_path.glob("survey.mix.db*"))
     assert len(left) > 0 and Waiting(tmp_path / "survey.mix.db", terms.survey).count == 0
@@ -302,3 +303,22 @@ def test_no_batch_is_larger_than_what_the_collector_takes(tmp_path: Path) -> Non
     assert most_at_once(long, "token") == (8 << 20) // long.length
     with pytest.raises(dn.InvalidParameter, match="at most 2,024 in one request"):
         Terms("0" * 32, "https://mix.example", "11" * 32, 2025, 4096)
+
+
+def test_a_rate_is_for_each_person_behind_a_proxy(tmp_path: Path) -> None:
+    survey = survey_in(tmp_path)
+    file = keys(tmp_path)
+    sealed = Terms.load(file).seal(survey.randomize({"commute": "bus"}))
+    with relay(file, "http://127.0.0.1:9", "--rate", "1", "--proxy", "127.0.0.1") as mixed:
+
+        def status(address: str) -> int:
+            headers = {"Content-Type": MEDIA_TYPE, "X-Forwarded-For": address}
+            try:
+                with urllib.request.urlopen(urllib.request.Request(mixed.url + "/v1/mix", sealed, headers)) as answer:
+                    return int(answer.status)
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code
+
+        until(lambda: status("198.51.100.9") == 429)
+        assert status("198.51.100.10") == 202

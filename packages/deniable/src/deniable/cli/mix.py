@@ -133,6 +133,9 @@ def _size(survey: Survey) -> int:
 @options.file_option("--tls-key", help="The private key of the certificate.")
 @click.option("--rate", type=float, default=0.0, metavar="R", help="Accept at most R messages per second from one address.")
 @click.option(
+    "--proxy", multiple=True, metavar="ADDRESS", help="Take who is behind a proxy at this address from X-Forwarded-For."
+)
+@click.option(
     "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="How many messages may wait at most."
 )
 def run(
@@ -146,6 +149,7 @@ def run(
     tls_cert: Path | None,
     tls_key: Path | None,
     rate: float,
+    proxy: tuple[str, ...],
     most: int,
 ) -> None:
     """Run the relay of TERMS, a file that deniable mix keys wrote.
@@ -160,13 +164,14 @@ def run(
     deniable mix survey.mix --collector https://survey.example --token TOKEN
     deniable mix survey.mix --collector http://10.0.0.5:8080 --allow-origin https://survey.example
     """
+    from deniable.collector.forwarded import Proxies
     from deniable.collector.origins import checked_origins, origin_of
     from deniable.collector.serve import Place, listening
 
     found, site = Terms.load(terms), origin_of(collector)
     origins = allow_origin or ((site,) if site is not None else ())
     checked_origins(origins)
-    place = Place(host, port, tls_cert, tls_key, origins=origins)
+    place, proxies = Place(host, port, tls_cert, tls_key, origins=origins), Proxies(proxy)
     if most < found.people:
         raise InvalidParameter(f"--most must be at least {found.people:,}, the number of people who are mixed.")
     with listening(place) as bound:
@@ -184,7 +189,7 @@ def run(
             click.echo(f"Devices find it at {found.relay}, and pages of {', '.join(origins) or 'no site'} may send to it.")
             if doubt:
                 click.echo(f"note: {doubt}", err=True)
-            run_relay(Relay(found, waiting, forwarder, limits, most), place, bound)
+            run_relay(Relay(found, waiting, forwarder, limits, most, proxies), place, bound)
         finally:
             waiting.close()
 

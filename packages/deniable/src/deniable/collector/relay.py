@@ -19,10 +19,11 @@ from deniable.collector import verdicts
 from deniable.collector.access import RateLimit, Senders
 from deniable.collector.connections import Connection, Server
 from deniable.collector.events import FORMAT, note
+from deniable.collector.forwarded import Proxies
 from deniable.collector.intake import SEALED, media_of
 from deniable.collector.mixed import announced, names_other
 from deniable.collector.origins import AllowOrigins
-from deniable.collector.serve import Place, server_settings
+from deniable.collector.serve import Place, quiet_end, server_settings
 from deniable.collector.service import Headers, Limits, Receive, Reply, Scope, Send, too_many_headers
 from deniable.collector.verdicts import Refusal
 from deniable.device.sending import Reply as Answer
@@ -69,10 +70,10 @@ class Forwarder(threading.Thread):
     def __init__(self, terms: Terms, waiting: Waiting, post: Poster, most: int) -> None:
         super().__init__(name="deniable relay", daemon=True)
         self._terms, self._waiting, self._post, self._most = terms, waiting, post, most
-        self.due, self._stop, self._pause = threading.Event(), threading.Event(), 0.0
+        self.due, self._ending, self._pause = threading.Event(), threading.Event(), 0.0
 
     def run(self) -> None:
-        while not self._stop.is_set():
+        while not self._ending.is_set():
             self.due.wait(LOOK)
             self.due.clear()
             try:
@@ -82,7 +83,7 @@ class Forwarder(threading.Thread):
                 passed = False
             if passed is False:
                 self._pause = min(LONGEST, max(LOOK, 2 * self._pause))
-                self._stop.wait(self._pause)
+                self._ending.wait(self._pause)
             elif passed:
                 self._pause = 0.0
 
@@ -115,15 +116,24 @@ class Forwarder(threading.Thread):
 
     def end(self) -> None:
         """Stop after the attempt that is under way."""
-        self._stop.set()
+        self._ending.set()
         self.due.set()
 
 
 class Relay:
     """The ASGI application: POST /v1/mix, the terms for people to compare, and whether it is alive."""
 
-    def __init__(self, terms: Terms, waiting: Waiting, forwarder: Forwarder, limits: Limits, most: int) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        waiting: Waiting,
+        forwarder: Forwarder,
+        limits: Limits,
+        most: int,
+        proxies: Proxies | None = None,
+    ) -> None:
         self.terms, self.waiting, self.forwarder, self.limits, self.most = terms, waiting, forwarder, limits, most
+        self.proxies = proxies or Proxies()
         self.senders, self.rate = Senders(), RateLimit.of(limits.rate)
         self._pending: list[tuple[tuple[bytes, bytes], asyncio.Future[bool]]] = []
         self._storing: asyncio.Task[None] | None = None
@@ -169,7 +179,8 @@ class Relay:
             return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE}.")
         if names_other(named.get(b"content-type"), self.terms):
             return verdicts.OTHER_TERMS
-        if self.rate is not None and not self.rate.allows(self.senders.by_address((scope.get("client") or ("",))[0])):
+        client = self.proxies.client(scope.get("client"), headers)
+        if self.rate is not None and not self.rate.allows(self.senders.by_address((client or ("",))[0])):
             return verdicts.TOO_OFTEN
         if self.waiting.count + len(self._pending) >= self.most:
             return FULL
@@ -234,5 +245,6 @@ def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
 
     config = uvicorn.Config(AllowOrigins(relay, place.origins, {PATH}, BEFORE), http=Limited, **server_settings(place))
     note("started", survey=relay.terms.survey, people=relay.terms.people, waiting=relay.waiting.count)
-    Server(config).run(sockets=[bound])
+    with quiet_end():
+        Server(config).run(sockets=[bound])
     note("stopped", waiting=relay.waiting.count)
