@@ -214,7 +214,7 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
     app, at = making.app(asked, file), place.address
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
-    if _is_open(app):
+    if _is_open(app) and app.mixed is None:
         click.echo("Anyone can answer, and more than once. To count each person once: deniable invite")
     _say_mixed(app)
     serve(only(app, place), place, bound)
@@ -226,6 +226,7 @@ def _say_mixed(app: "App") -> None:
         click.echo(
             f"Reports are mixed: only the relay at {terms.relay} can pass them on, {terms.people:,} or more at a time."
         )
+        click.echo("Anyone can answer there, and more than once: invitations and mixing exclude each other.")
         click.echo(f"The terms of mixing have the fingerprint {terms.fingerprint}")
 
 
@@ -248,7 +249,7 @@ def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket")
         survey = app.collector.survey
         click.echo(f"Survey {survey.id} {survey.fingerprint} ({app.stage}) at {at}/s/{survey.id}/")
         _say_mixed(app)
-    anyone = [app.collector.survey.id for app in site.apps if _is_open(app)]
+    anyone = [app.collector.survey.id for app in site.apps if _is_open(app) and app.mixed is None]
     if anyone:
         click.echo(f"Anyone can answer {', '.join(anyone)}, and more than once. To count each person once: deniable invite")
     for file, cause in files.refused.items():
