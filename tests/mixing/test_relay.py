@@ -314,7 +314,8 @@ def test_a_rate_is_for_each_person_behind_a_proxy(tmp_path: Path) -> None:
         def status(address: str) -> int:
             headers = {"Content-Type": MEDIA_TYPE, "X-Forwarded-For": address}
             try:
-                with urllib.request.urlopen(urllib.request.Request(mixed.url + "/v1/mix", sealed, headers)) as answer:
+                request = urllib.request.Request(mixed.url + "/v1/mix", sealed, headers)
+                with urllib.request.urlopen(request, timeout=30) as answer:
                     return int(answer.status)
             except urllib.error.HTTPError as error:
                 with error:

@@ -40,7 +40,7 @@ def origin_of(url: str) -> str | None:
 class AllowOrigins:
     """The application, with leave for pages of these origins to use some of its paths (CORS), and never with credentials.
 
-    These are the paths of a collector that a device needs, unless others are given. `before` is what a browser is told that
+    These are the paths of a collector that a device needs, unless others are given. `before` is the answer to a browser that
     asks first.
     """
 
