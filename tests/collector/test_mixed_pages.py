@@ -138,6 +138,7 @@ def test_the_page_says_what_mixing_adds(commute: MixedSite, visit: Visit, tmp_pa
     page = person.goto()
     expect(page.locator("#mixing")).to_contain_text("with those of at least 2 others")
     alone, together = page.locator("#alone"), page.locator("#together")
+    expect(page.locator("footer")).to_contain_text(f"to the relay at {commute.relay}, and nothing else.")
     expect(together).to_contain_text("a factor of at most 2.72, whatever they do")
     losses = mixed_losses(survey_in(tmp_path), PEOPLE, commute.terms.delta)
     assert losses.mixed.epsilon <= 1.0

@@ -64,6 +64,7 @@ def test_from_devices_through_a_relay_that_is_killed_to_the_collector(tmp_path: 
                 input="bike\n",
             )
             assert last.exit_code == 0 and "with at least 4 others" in last.output, last.output
+            assert terms.fingerprint in last.output
             until(lambda: counted(collector.url) == PEOPLE)
             for message in messages:  # their devices never heard the answer
                 assert sender(message or b"").status == 202

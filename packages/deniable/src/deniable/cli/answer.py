@@ -83,6 +83,8 @@ def answer(
     for question, reports in zip(asked.part(sent.part), asked.unpack(sent), strict=True) if sent is not None else ():
         cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
         click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
+    if terms is not None:
+        click.echo(f"It goes to the relay at {terms.relay}, under terms with the fingerprint {terms.fingerprint}")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
     _exchanged(device, sending=True)

@@ -130,6 +130,7 @@ async function shown() {
 /** A device that sends through the relay and nowhere else; null, and the reason is shown, if this browser or the terms will not do. */
 async function mixing(ledger) {
   [relay] = await Promise.all([import("./relay.js"), fetchTexts("mix", base)]);
+  byId("foot").textContent = phrase("mix_foot", { address: terms.relay });
   if (!(await relay.canSeal())) {
     trouble(phrase("mix_no_sealing"), joined(phrase("mix_no_sealing_why"), phrase("nothing_sent")), again);
     return null;
