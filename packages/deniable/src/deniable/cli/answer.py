@@ -202,8 +202,8 @@ def simulate(
             "This survey counts invited people only, so nobody can be made up. Simulate a copy of it without [invitations]."
         )
     if not yes:
-        where = f"collector at {url}" if terms is None else f"relay at {terms.relay}"
-        click.echo(f"The {where} will take {people:,} made-up people for real ones.")
+        where = f"at {url}" if terms is None else f"behind the relay at {terms.relay}"
+        click.echo(f"The collector {where} will count {people:,} made-up people like real ones.")
         if not sys.stdin.isatty() or not click.confirm("Send them?", default=False):
             raise InvalidParameter("Nothing was sent. To send without being asked, use --yes.")
     random = np.random.default_rng(seed)
