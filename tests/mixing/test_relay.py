@@ -141,6 +141,11 @@ def test_a_collector_takes_the_reports_of_a_mixed_survey_from_its_relay_only(tmp
         token = new_token(open_store(data), survey.id, "batch", "import")
         until(lambda: http_sender(collector.url, token)(message).reason == "mixed-only")  # nor with a token
         assert counted(collector.url) == 0
+        for verb in (["answer"], ["simulate", "--people", "3"]):  # which ask first
+            file, ledger = str(tmp_path / "survey.toml"), tmp_path / "survey.ledger"
+            past = CliRunner().invoke(main, [*verb, file, "--url", collector.url, "--yes"], input="bike\n")
+            assert past.exit_code == 2 and "Nothing was sent" in past.output and not ledger.exists()
+        assert collector.get("/v1/intake")["refused"].keys() == {"mixed-only"}
         shown = collector.get("/v1/mix")
         assert shown["fingerprint"] == terms.fingerprint and shown["key"] == terms.key
         assert shown["epsilon"] == pytest.approx(mixed_losses(survey, PEOPLE, 1e-3).mixed.epsilon)
