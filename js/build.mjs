@@ -1,7 +1,7 @@
 // Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
 // deniable.js is the client; reports.js, which imports it, reads reports, and estimate.js, which imports both, counts and estimates.
 // invitation.js exchanges invitations, and is loaded by surveys for invited people only; strings.js by surveys that ask for text,
-// repeated.js by surveys that ask again, and friends.js by those that ask whom people know.
+// repeated.js by surveys that ask again, friends.js by those that ask whom people know, and mix.js by those whose reports are mixed.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,7 @@ for (const [source, made, modules] of [
   ["strings.js", "strings.js", [CLIENT]],
   ["repeated.js", "repeated.js", [CLIENT]],
   ["friends.js", "friends.js", [CLIENT]],
+  ["mix.js", "mix.js", [CLIENT]],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [here(`src/${source}`)],

@@ -16,6 +16,8 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector, open_store, results
 from deniable.collector.verdicts import Counted
+from deniable.mixing import make_terms
+from deniable.mixing.sealing import TICKET_BYTES, ticket_of
 from deniable.survey.law_document import law_json
 from tests import ROOT
 from tests.clients import friends_surveys, large_friends, repeated_surveys
@@ -24,7 +26,7 @@ from tests.privacy.test_random_laws import DEEP, LARGE
 from tests.random_laws import in_javascript
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
-MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js")
+MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js", "strings.js", "repeated.js", "friends.js", "mix.js")
 LARGEST = 20_000  # bytes, compressed as a server sends it
 
 
@@ -36,6 +38,7 @@ def run(*command: str | Path, folder: Path = ROOT / "js") -> str:
 
 def test_it_is_small() -> None:
     assert len(gzip.compress(CLIENT.read_bytes(), 9, mtime=0)) < LARGEST
+    assert len(gzip.compress((CLIENT.parent / "mix.js").read_bytes(), 9, mtime=0)) < 2_600
 
 
 def test_it_asks_nobody_else_for_anything() -> None:
@@ -98,19 +101,30 @@ import { readFileSync, writeFileSync } from "node:fs";
 globalThis.fetch = async (url, options) => {
   const [, name] = /\\/v1\\/(survey|law)$/.exec(url) ?? [];
   if (name) return new Response(readFileSync(`${name}.json`, "utf8"));
+  if (url === "https://mix.example/v1/mix") {
+    writeFileSync("sealed.bin", options.body);
+    return Response.json({ stored: 1, survey: JSON.parse(readFileSync("survey.mix", "utf8")).survey }, { status: 202 });
+  }
   writeFileSync("report.bin", options.body);
   const survey = Buffer.from(options.body.slice(8, 24)).toString("hex");
   return Response.json({ survey, counted: 1, duplicates: 0 });
 };
 """
-    for module in ("deniable", "estimate", "reports"):
+    terms, opener = make_terms(survey, "https://mix.example", 1000, 256)
+    terms.save(tmp_path / "survey.mix")
+    for module in ("deniable", "estimate", "reports", "mix"):
         blocks = re.sub(rf'from "(deniable/)?{module}"', f'from "./{module}.js"', blocks)
     blocks = blocks.replace('from "deniable/node"', f'from "{(ROOT / "js" / "src" / "node.js").as_uri()}"')
     (tmp_path / "page.mjs").write_text(server + blocks)
-    assert "sent" in run("node", "page.mjs", folder=tmp_path)
+    said = run("node", "page.mjs", folder=tmp_path)
+    assert "sent" in said and f"{terms.fingerprint} true" in said and "sent 202" in said
+    sealed = (tmp_path / "sealed.bin").read_bytes()
+    (opened,) = opener.messages(sealed[TICKET_BYTES:])  # what JavaScript sealed, Python opens
+    assert opened is not None and sealed[:TICKET_BYTES] == ticket_of(opened)
     with closing(open_store(str(tmp_path / "survey.db"))) as store:
-        verdicts = Collector(survey, store).take(survey.read((tmp_path / "report.bin").read_bytes()))
-    assert verdicts == [Counted.NOW]
+        sent = [*survey.read((tmp_path / "report.bin").read_bytes()), *survey.read(opened)]
+        verdicts = Collector(survey, store).take(sent)
+    assert verdicts == [Counted.NOW] * 2
 
 
 OUTSIDE = """

@@ -30,6 +30,7 @@ BUILT = {
     "strings",
     "repeated",
     "friends",
+    "mix",
 }  # of js/: what it says is recognized
 PAGES = {"answer": "/", "results": "/results", "try": "/try"}
 GAP = re.compile(r"\{(\w+)(?:\|([^{}]*))?\}")
@@ -83,7 +84,7 @@ def test_signs_stand_as_the_language_wants_them() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_scripts_name_texts_that_their_page_has(page: str) -> None:
-    rows = ROWS["shared"] | ROWS[page] | (ROWS["people"] if page == "answer" else {})  # which it fetches
+    rows = ROWS["shared"] | ROWS[page] | (ROWS["people"] | ROWS["mix"] if page == "answer" else {})  # which it fetches
     for module in modules_of(page):
         if module in ("questions", "chart") and page != "answer":
             continue  # controls are not shown there; what charts say is in the shared part

@@ -12,11 +12,13 @@ import deniable as dn
 from deniable.device import Device
 from deniable.mixing import Opener, Terms, make_terms, mixed_losses
 from deniable.mixing.sealing import AROUND, TICKET_BYTES, ticket_of
+from tests import ROOT
 from tests.mixing import SURVEY, survey_in, survey_of
 
 KEM, SUITE = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x01"  # X25519 with HKDF-SHA256, HKDF-SHA256, AES-128-GCM
 
 
+VECTORS = json.loads((ROOT / "vectors" / "mix.json").read_text())
 WINDOW = '[survey]\nwindow = "day"\nopens = 2026-01-01T00:00:00Z'
 
 
@@ -32,30 +34,51 @@ def expand(suite: bytes, secret: bytes, label: bytes, info: bytes, length: int) 
     return code.finalize()[:length]
 
 
-def by_hand(sealed: bytes, private: bytes, info: bytes, associated: bytes = b"") -> bytes:
-    """RFC 9180, base mode, step by step."""
-    key, shared = X25519PrivateKey.from_private_bytes(private), sealed[:32]
-    agreed = key.exchange(X25519PublicKey.from_public_bytes(shared))
-    context = shared + key.public_key().public_bytes_raw()
+def scheduled(agreed: bytes, context: bytes, info: bytes) -> tuple[AESGCM, bytes]:
+    """The cipher and the first nonce of RFC 9180, base mode, step by step; `context` is enc and the public key."""
     secret = expand(KEM, extract(KEM, b"", b"eae_prk", agreed), b"shared_secret", context, 32)
     schedule = b"\x00" + extract(SUITE, b"", b"psk_id_hash", b"") + extract(SUITE, b"", b"info_hash", info)
     base = extract(SUITE, secret, b"secret", b"")
-    nonce = expand(SUITE, base, b"base_nonce", schedule, 12)
-    return AESGCM(expand(SUITE, base, b"key", schedule, 16)).decrypt(nonce, sealed[32:], associated)
+    return AESGCM(expand(SUITE, base, b"key", schedule, 16)), expand(SUITE, base, b"base_nonce", schedule, 12)
+
+
+def by_hand(sealed: bytes, private: bytes, info: bytes, associated: bytes = b"") -> bytes:
+    """What was sealed for the holder of the private key."""
+    key, shared = X25519PrivateKey.from_private_bytes(private), sealed[:32]
+    agreed = key.exchange(X25519PublicKey.from_public_bytes(shared))
+    cipher, nonce = scheduled(agreed, shared + key.public_key().public_bytes_raw(), info)
+    return cipher.decrypt(nonce, sealed[32:], associated)
+
+
+def sealed_by_hand(plain: bytes, public: bytes, ephemeral: bytes, info: bytes, associated: bytes = b"") -> bytes:
+    """What is sealed with this ephemeral key, which must never be used twice outside of tests."""
+    own = X25519PrivateKey.from_private_bytes(ephemeral)
+    shared = own.public_key().public_bytes_raw()
+    cipher, nonce = scheduled(own.exchange(X25519PublicKey.from_public_bytes(public)), shared + public, info)
+    return shared + cipher.encrypt(nonce, plain, associated)
 
 
 def test_the_vector_of_the_rfc() -> None:
-    """RFC 9180, A.1.1, sequence number 0."""
-    found = by_hand(
-        bytes.fromhex(
-            "37fda3567bdbd628e88668c3c8d7e97d1d1253b6d4ea6d44c150f741f1bf4431"
-            "f938558b5d72f1a23810b4be2ab4f84331acc02fc97babc53a52ae8218a355a96d8770ac83d07bea87e13c512a"
-        ),
-        bytes.fromhex("4612c550263fc8ad58375df3f557aac531d26850903e55a9f23f21d8534e8ac8"),
-        b"Ode on a Grecian Urn",
-        b"Count-0",
-    )
-    assert found == b"Beauty is truth, truth beauty"
+    """RFC 9180, A.1.1, sequence number 0; the JavaScript client seals the same bytes from the same file."""
+    given = {name: bytes.fromhex(text) for name, text in VECTORS["rfc"].items()}
+    assert given["info"] == b"Ode on a Grecian Urn" and given["plain"] == b"Beauty is truth, truth beauty"
+    assert by_hand(given["sealed"], given["private"], given["info"], given["associated"]) == given["plain"]
+    made = sealed_by_hand(given["plain"], given["public"], given["ephemeral"], given["info"], given["associated"])
+    assert made == given["sealed"]
+
+
+def test_the_message_that_every_client_seals() -> None:
+    """With the ephemeral key of the file, another language makes these bytes; the collector reads them."""
+    given = VECTORS["message"]
+    terms, message = Terms(**given["terms"]), bytes.fromhex(given["message"])
+    opener = Opener(terms.survey, given["private"], terms.size)
+    assert opener.key == terms.key and terms.fingerprint == given["fingerprint"]
+    assert message[8:24].hex() == terms.survey
+    filled = (len(message).to_bytes(4, "little") + message).ljust(terms.size, b"\0")
+    info = b"deniable mix 1 " + bytes.fromhex(terms.survey)
+    made = sealed_by_hand(filled, bytes.fromhex(terms.key), bytes.fromhex(given["ephemeral"]), info)
+    assert ticket_of(message) + made == bytes.fromhex(given["sealed"])
+    assert list(opener.messages(made)) == [message]
 
 
 def test_a_sealed_message_is_what_the_rfc_says() -> None:

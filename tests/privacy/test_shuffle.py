@@ -318,3 +318,10 @@ class TestSeveralShuffles:
 
     def test_beyond_what_is_counted_nothing_is_said_from_below(self) -> None:
         assert Shuffle(dn.DirectResponse(THREE, 1.0), MOST + 1).below(1e-6, 1.0) == (0.0, ())
+
+
+@pytest.mark.parametrize("n", [2, 50, 1_000, 1_000_000])
+def test_a_delta_too_small_for_a_float_is_not_nothing(n: int) -> None:
+    """Below the epsilon of one report, everybody else may have sent the report that gives the person away."""
+    mechanism = dn.DirectResponse(dn.Categories(range(16)), 1.0)
+    assert 0 < dn.shuffled_delta(mechanism, n, 0.9) < 1

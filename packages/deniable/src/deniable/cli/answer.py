@@ -19,6 +19,7 @@ from deniable.survey.rounds import people_of
 
 AT_ONCE = 10_000  # people whose reports are made together
 CHANGES = 0.02  # of simulated people, between two periods
+mix_option = options.file_option("--mix", help="Send through the relay of these terms, a file that deniable mix keys wrote.")
 
 
 @click.command(short_help="Answer a survey in the terminal.")
@@ -40,7 +41,7 @@ CHANGES = 0.02  # of simulated people, between two periods
     metavar="LINK",
     help="Your invitation, if the survey requires one: the link or its code; by default the variable DENIABLE_INVITATION.",
 )
-@options.file_option("--mix", help="Send through the relay of these terms, a file that deniable mix keys wrote.")
+@mix_option
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
 def answer(
     survey: Path,
@@ -64,10 +65,7 @@ def answer(
     """
     asked = Survey.load(survey)
     terms = None if mix is None else Terms.load(mix)
-    if terms is None:
-        asked = surveys.fetched(asked, url)
-    else:
-        terms.check(asked)  # and the collector is not asked for anything, so that it sees no address
+    asked = surveys.asked_of(asked, url, terms)
     send = http_sender(url, token) if terms is None else mix_sender(terms)
     book = Ledger(ledger if ledger is not None else survey.with_suffix(".ledger"), lifetime)
     exchanger = http_exchanger(url, asked.fingerprint)
@@ -85,6 +83,8 @@ def answer(
     for question, reports in zip(asked.part(sent.part), asked.unpack(sent), strict=True) if sent is not None else ():
         cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
         click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
+    if terms is not None:
+        click.echo(f"It goes to the relay at {terms.relay}, under terms with the fingerprint {terms.fingerprint}")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
     _exchanged(device, sending=True)
@@ -159,6 +159,7 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     metavar="P",
     help="Of a survey that asks again: how many periods up to now. One person in 50 changes an answer between two of them.",
 )
+@mix_option
 @options.seed
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
 def simulate(
@@ -170,6 +171,7 @@ def simulate(
     token: str | None,
     connections: int,
     periods: int,
+    mix: Path | None,
     seed: int | None,
     yes: bool,
 ) -> None:
@@ -183,12 +185,14 @@ def simulate(
     deniable simulate survey.toml --people 100000 --yes
     deniable simulate wellbeing.toml --people 5000 --periods 30 --yes
     deniable simulate friends.toml --graph edges.csv --yes
+    deniable simulate survey.toml --people 1000 --mix survey.mix --yes
     """
     import numpy as np
 
     from deniable.collector.crowd import run_crowd
 
-    asked = surveys.fetched(Survey.load(survey), url)
+    terms = None if mix is None else Terms.load(mix)
+    asked = surveys.asked_of(Survey.load(survey), url, terms)
     given = None if graph is None else friends.answers(asked, graph)
     people = people if given is None else len(given)
     if people is None:
@@ -198,7 +202,8 @@ def simulate(
             "This survey counts invited people only, so nobody can be made up. Simulate a copy of it without [invitations]."
         )
     if not yes:
-        click.echo(f"The collector at {url} will count {people:,} made-up people like real ones.")
+        where = f"at {url}" if terms is None else f"behind the relay at {terms.relay}"
+        click.echo(f"The collector {where} will count {people:,} made-up people like real ones.")
         if not sys.stdin.isatty() or not click.confirm("Send them?", default=False):
             raise InvalidParameter("Nothing was sent. To send without being asked, use --yes.")
     random = np.random.default_rng(seed)
@@ -232,14 +237,19 @@ def simulate(
                 if asked.rounds is not None:
                     current = surveys.fetched(asked, url)  # perhaps the next round
 
-        sent = run_crowd(url, bodies(), min(connections, people), token, watch)
+        most = min(connections, people)
+        if terms is None:
+            sent = run_crowd(url, bodies(), most, token, watch)
+        else:
+            sent = run_crowd(terms.relay, map(terms.seal, bodies()), most, watch=watch, to=("/v1/mix", terms.media_type))
     refused = {status: number for status, number in sent.statuses.items() if not 200 <= status < 300}
     if asked.repeats is not None:
         click.echo(
             f"{sent.arrived:,} reports of {people:,} people were counted." + (f" Statuses: {refused}" if refused else "")
         )
     else:
-        click.echo(f"{sent.arrived:,} of {people:,} people were counted." + (f" Statuses: {refused}" if refused else ""))
+        became = "counted" if terms is None else "stored by the relay"
+        click.echo(f"{sent.arrived:,} of {people:,} people were {became}." + (f" Statuses: {refused}" if refused else ""))
     if refused or (asked.repeats is None and sent.arrived < people):
         raise InvalidParameter("Some reports were refused. See the log and the metrics of the collector for the reasons.")
 

@@ -169,14 +169,15 @@ def _bounded(mechanism: Mechanism) -> Mechanism:
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=1e-9,
-    show_default=True,
-    help="With --mix: the probability with which the smaller loss may fail.",
+    default=None,
+    help="With --mix: the probability with which the smaller loss may fail. Default: that of the terms.",
 )
 @options.target("--html", help="Write the certificate to FILE as a page that people can read and deniable verify can check.")
 @options.force
 @click.pass_context
-def survey_mode(ctx: click.Context, survey: Path, as_json: bool, mix: Path | None, delta: float, html: Path | None) -> None:
+def survey_mode(
+    ctx: click.Context, survey: Path, as_json: bool, mix: Path | None, delta: float | None, html: Path | None
+) -> None:
     """Certify every question of SURVEY, and what one person spends on all of them.
 
     The certificate can be handed on: with --json or --html it holds the survey, the law of the reports and the steps of the
@@ -224,11 +225,11 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, mix: Path | Non
         ctx.exit(1)
 
 
-def _mixed(survey: Survey, file: Path, delta: float) -> BothLosses:
+def _mixed(survey: Survey, file: Path, delta: float | None) -> BothLosses:
     """Both losses, under these terms of mixing."""
     terms = Terms.load(file)
     terms.check(survey)
-    return mixed_losses(survey, terms.people, delta)
+    return mixed_losses(survey, terms.people, terms.delta if delta is None else delta)
 
 
 def _check_mechanism(mechanism: Mechanism) -> None:

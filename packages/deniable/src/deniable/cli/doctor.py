@@ -28,6 +28,7 @@ EXTRAS = {
     "dask": (["distributed"], "counting with Dask"),
     "spark": (["pyspark"], "counting with Spark"),
 }
+HPKE = "cryptography.hazmat.primitives.hpke"  # which early releases lack; deniable mix needs it
 REPORTS = 200_000
 
 
@@ -48,6 +49,7 @@ def doctor(as_json: bool) -> None:
         "subset selection, 128 values": _speed(SubsetSelection(Categories(range(128)), 1.0)),
     }
     about = {"deniable": _version("deniable"), "deniable-learn": _version("deniable-learn"), "numpy": np.__version__}
+    about |= {"mixing": "yes" if find_spec(HPKE) is not None else "no; pip install --upgrade cryptography"}
     about |= {"python": platform.python_version(), "system": platform.platform(), "cores": str(os.cpu_count())}
     if as_json:
         missing = {name: lacking for name, lacking in extras.items() if lacking}

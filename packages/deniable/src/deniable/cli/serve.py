@@ -175,15 +175,14 @@ class Making:
 
     def app(self, asked: Survey, file: Path, shared: "Shared | None" = None) -> "App":
         """The application of the survey in this file; the first one comes with a token to read its results."""
+        from deniable.collector.mixed import Mixed
         from deniable.collector.serve import application
-        from deniable.mixing import Opener
 
         if not self.open_results:
             self.store.register(asked)  # refuses a changed one before anything is made
             self.first_token(asked.id, self.token_file or file.with_suffix(".token"))
         app = application(asked, self.store, self.limits, self.open_results, shared)
-        key = file.with_suffix(".mixkey")
-        app.opener = Opener.load(key) if key.exists() else None
+        app.mixed = Mixed.beside(file, app.collector.survey)
         own = file.with_suffix(".reports")
         app.segments = own if self.reports is None else self.reports if shared is None else self.reports / asked.id
         return app
@@ -218,9 +217,20 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
     app, at = making.app(asked, file), place.address
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
-    if _is_open(app):
+    if _is_open(app) and app.mixed is None:
         click.echo("Anyone can answer, and more than once. To count each person once: deniable invite")
+    _say_mixed(app)
     serve(only(app, place), place, bound)
+
+
+def _say_mixed(app: "App") -> None:
+    if app.mixed is not None:
+        terms = app.mixed.terms
+        click.echo(
+            f"Reports are mixed: only the relay at {terms.relay} can pass them on, {terms.people:,} or more at a time."
+        )
+        click.echo("Anyone can answer there, and more than once: invitations and mixing exclude each other.")
+        click.echo(f"The terms of mixing have the fingerprint {terms.fingerprint}")
 
 
 def _is_open(app: "App") -> bool:
@@ -241,7 +251,8 @@ def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket")
     for app in site.apps:
         survey = app.collector.survey
         click.echo(f"Survey {survey.id} {survey.fingerprint} ({app.stage}) at {at}/s/{survey.id}/")
-    anyone = [app.collector.survey.id for app in site.apps if _is_open(app)]
+        _say_mixed(app)
+    anyone = [app.collector.survey.id for app in site.apps if _is_open(app) and app.mixed is None]
     if anyone:
         click.echo(f"Anyone can answer {', '.join(anyone)}, and more than once. To count each person once: deniable invite")
     for file, cause in files.refused.items():

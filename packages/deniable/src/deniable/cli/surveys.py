@@ -10,7 +10,9 @@ import numpy as np
 from click.core import ParameterSource
 
 from deniable.cli.options import Command
+from deniable.device.sending import Reply, asker
 from deniable.errors import InvalidParameter, Unavailable
+from deniable.mixing import Terms
 from deniable.planning.ranking import aligned, counted, people
 from deniable.survey import Survey
 
@@ -111,6 +113,25 @@ def fetched(survey: Survey, url: str) -> Survey:
     if found.contract() != survey.contract():
         raise InvalidParameter(
             f"The collector at {url} serves another survey than this file. Ask for the file that it serves."
+        )
+    return found
+
+
+def asked_of(survey: Survey, url: str, terms: Terms | None) -> Survey:
+    """The survey that is answered: as the collector has it, or with terms of mixing as in the file.
+
+    Then the collector is not asked for anything, so that it sees no address. Without terms, a survey that is mixed is
+    refused: its collector would see the report with its sender, and not count it.
+    """
+    if terms is not None:
+        terms.check(survey)
+        return survey
+    found = fetched(survey, url)
+    mixed = asker(url, 10.0)("/v1/mix", None, {})
+    if not isinstance(mixed, Reply) and mixed[0] == 200:
+        raise InvalidParameter(
+            "The reports of this survey are mixed, and count only through its relay. Nothing was sent. Ask whoever runs the "
+            "survey for the terms, a file that ends in .mix, and add --mix FILE."
         )
     return found
 

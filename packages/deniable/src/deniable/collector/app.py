@@ -12,6 +12,7 @@ from deniable.collector.access import Gate, RateLimit
 from deniable.collector.begun import Begun
 from deniable.collector.collector import Collector
 from deniable.collector.intake import QUICK, SEALED, media_of, read_messages, read_sealed, refused_unread, too_large
+from deniable.collector.mixed import names_other
 from deniable.collector.service import (
     Client,
     Headers,
@@ -99,6 +100,10 @@ class App(Service):
         if not length.isdigit():
             return too_large(self.limits, sender.batch)
         media = media_of(headers.get(b"content-type"))
+        if self.mixed is not None and media != SEALED:
+            return verdicts.MIXED_ONLY
+        if self.mixed is not None and names_other(headers.get(b"content-type"), self.mixed.terms):
+            return verdicts.OTHER_TERMS
         return refused_unread(media, int(length), self.limits, sender.batch) or sender
 
     async def _submitted(
@@ -135,7 +140,7 @@ class App(Service):
         """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
         media, collector = media_of(headers.get(b"content-type")), self.collector
         if media == SEALED:
-            return collector, read_sealed(self.opener, collector.survey, body, self.limits, sender.batch)
+            return collector, read_sealed(self.mixed, collector.survey, body, self.limits, sender.batch)
         found = read_messages(collector.survey, body, media, self.limits, sender.batch)
         if collector.survey.rounds is None or not _is_other(found):
             return collector, found

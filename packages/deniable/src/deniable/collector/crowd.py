@@ -14,6 +14,7 @@ from deniable.survey.message import MEDIA_TYPE
 
 Watch = Callable[[int], None]  # is called with how many more bodies arrived
 
+REPORTS = ("/v1/reports", MEDIA_TYPE)
 PATIENCE = 60.0  # seconds without any answer, before the crowd gives up
 
 
@@ -115,21 +116,29 @@ class _Crowd:
                 return
             self.back(first)
             if time.monotonic() - self.heard > PATIENCE:
-                raise Unavailable(f"No response from {host}:{port}. Is the collector running?")
+                raise Unavailable(f"No response from {host}:{port}. Is it running?")
             await asyncio.sleep(0.2)
 
 
 async def post_all(
-    url: str, bodies: Iterator[bytes], connections: int = 64, token: str | None = None, watch: Watch = lambda _: None
+    url: str,
+    bodies: Iterator[bytes],
+    connections: int = 64,
+    token: str | None = None,
+    watch: Watch = lambda _: None,
+    to: tuple[str, str] = REPORTS,
 ) -> Sent:
-    """Post every body to the collector at this address until it arrives; a lost answer means the same body again."""
+    """Post every body to the collector at this address until it arrives; a lost answer means the same body again.
+
+    `to` is the path and the media type, if they are others than those of reports.
+    """
     place = urlsplit(url)
     if place.scheme not in ("http", "https") or place.hostname is None:
         raise InvalidParameter("The address of a collector must begin with http:// or https://.")
     access = "" if token is None else f"Authorization: Bearer {token}\r\n"
     head = (
-        f"POST {place.path.rstrip('/')}/v1/reports HTTP/1.1\r\nHost: {place.netloc}\r\n"
-        f"Content-Type: {MEDIA_TYPE}\r\n{access}Content-Length: %d\r\n\r\n"
+        f"POST {place.path.rstrip('/')}{to[0]} HTTP/1.1\r\nHost: {place.netloc}\r\n"
+        f"Content-Type: {to[1]}\r\n{access}Content-Length: %d\r\n\r\n"
     )
     crowd = _Crowd(head.encode(), bodies, watch)
     tls = place.scheme == "https"
@@ -139,11 +148,16 @@ async def post_all(
 
 
 def run_crowd(
-    url: str, bodies: Iterator[bytes], connections: int = 64, token: str | None = None, watch: Watch = lambda _: None
+    url: str,
+    bodies: Iterator[bytes],
+    connections: int = 64,
+    token: str | None = None,
+    watch: Watch = lambda _: None,
+    to: tuple[str, str] = REPORTS,
 ) -> Sent:
     """`post_all` in an event loop of its own, the quickest there is."""
     try:
         import uvloop
     except ImportError:
-        return asyncio.run(post_all(url, bodies, connections, token, watch))
-    return uvloop.run(post_all(url, bodies, connections, token, watch))
+        return asyncio.run(post_all(url, bodies, connections, token, watch, to))
+    return uvloop.run(post_all(url, bodies, connections, token, watch, to))

@@ -5,9 +5,8 @@ from typing import Any
 
 from deniable.collector.origins import checked_origins
 from deniable.collector.service import Headers, Receive, Scope, Send, header
-from deniable.collector.static import FOLDER
+from deniable.collector.static import ANSWER, FOLDER
 
-PAGE = "/"
 COMPONENT = FOLDER + "embed.js"  # the element <deniable-survey>, which a page of the other site loads
 _NONE = b"frame-ancestors 'none'"
 
@@ -23,7 +22,7 @@ class AllowEmbedding:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         path = scope["path"] if scope["type"] == "http" else None
-        if path not in (PAGE, COMPONENT):
+        if path not in (ANSWER, COMPONENT):
             await self._app(scope, receive, send)
             return
         origin = header(scope, b"origin")
@@ -36,7 +35,7 @@ class AllowEmbedding:
         await self._app(scope, receive, sending)
 
     def _opened(self, path: str, headers: Headers, origin: bytes | None) -> Headers:
-        if path == PAGE:
+        if path == ANSWER:
             policy = b"content-security-policy"
             return [(name, value.replace(_NONE, self._ancestors) if name == policy else value) for name, value in headers]
         own = [(name, value) for name, value in headers if name not in (b"cross-origin-resource-policy", b"vary")]

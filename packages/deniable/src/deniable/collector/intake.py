@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from deniable.collector import verdicts
 from deniable.collector.json_reports import read_json
+from deniable.collector.mixed import Mixed
 from deniable.collector.reader import breathe
 from deniable.collector.service import Limits
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.mixing.sealing import MEDIA_TYPE as SEALED_TYPE
-from deniable.mixing.sealing import Opener
 from deniable.survey import Message, Survey
 from deniable.survey.message import MEDIA_TYPE
 
@@ -55,12 +55,15 @@ def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, bat
         return verdicts.DAMAGED.saying(str(error))
 
 
-def read_sealed(opener: Opener | None, survey: Survey, body: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:
+def read_sealed(mixed: Mixed | None, survey: Survey, body: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:
     """The messages that a relay passes on. Those that cannot be read are left out, since others must not wait for them."""
-    if opener is None or opener.survey != survey.fingerprint:
+    if mixed is None:
         return verdicts.MEDIA.saying("This collector has no key for sealed reports of this survey.")
-    if len(body) % opener.length:
+    opener, people = mixed.opener, mixed.terms.people
+    if not body or len(body) % opener.length:
         return verdicts.DAMAGED
+    if len(body) < opener.length * people:
+        return verdicts.TOO_FEW.saying(f"A relay passes on at least {people:,} messages of this survey at a time.")
     if len(body) > opener.length * (limits.messages if batch else limits.people):
         return too_large(limits, batch)
     found = list[Message]()

@@ -29,6 +29,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and mechanisms", "application/json"),
             "/v1/law": _get("The laws of the survey: the programs that devices prove and run", "application/json"),
+            "/v1/mix": _get("The terms of mixing, if a relay mixes the reports", "application/json", 404),
             "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
             "/v1/status": _get("The stage of the survey, and its title as corrected", "application/json"),
             "/v1/issuer": _get(

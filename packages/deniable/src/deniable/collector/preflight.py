@@ -13,6 +13,7 @@ from typing import Literal
 
 from deniable.collector.folder import KINDS
 from deniable.collector.forwarded import Proxies
+from deniable.collector.mixed import Mixed, terms_at
 from deniable.collector.origins import checked_origins
 from deniable.collector.schema import MIGRATIONS, check_version
 from deniable.collector.serve import Place, listening
@@ -54,13 +55,15 @@ def findings(plan: Plan) -> list[Finding]:
     """All of them. A check that fails says why, and the others go on."""
     found: list[Finding] = []
     surveys: list[Survey] = []
+    ids: dict[str, Path] = {}  # the file of each survey
     checks: list[tuple[str, Callable[[], Iterator[tuple[Level, str]]]]] = [
         ("packages", lambda: _packages(plan)),
-        ("surveys", lambda: _surveys(plan, surveys)),
+        ("surveys", lambda: _surveys(plan, surveys, ids)),
         ("options", lambda: _options(plan.place)),
         ("address", lambda: _address(plan.place)),
         ("TLS", lambda: _tls(plan.place)),
         ("database", lambda: _database(plan, surveys)),
+        ("mixing", lambda: _mixing(surveys, ids)),
         ("clock", lambda: _clock(surveys)),
         ("files", lambda: _files(plan, surveys)),
     ]
@@ -89,13 +92,12 @@ def _packages(plan: Plan) -> Iterator[tuple[Level, str]]:
         yield "note", "Without compiled loops, counting is slower. Install the extra: deniable[fast]"
 
 
-def _surveys(plan: Plan, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
+def _surveys(plan: Plan, surveys: list[Survey], ids: dict[str, Path]) -> Iterator[tuple[Level, str]]:
     files = [plan.survey]
     if plan.survey.is_dir():
         files = sorted(path for path in plan.survey.iterdir() if path.suffix in KINDS and not path.name.startswith("."))
         if not files:
             yield "note", f"There is no survey in {plan.survey} yet. Files that are added are served within seconds."
-    ids: dict[str, Path] = {}
     for path in files:
         try:
             survey = Survey.load(path)
@@ -241,6 +243,24 @@ def _same(surveys: list[Survey], known: Iterable[tuple[str, str, str | None]]) -
                 f"The survey {name!r} has changed since it was first served from this database. Give the new one an id "
                 "of its own."
             )
+
+
+def _mixing(surveys: list[Survey], ids: dict[str, Path]) -> Iterator[tuple[Level, str]]:
+    """The keys beside each survey, and whether its relay works under the same terms."""
+    for survey in surveys:
+        file = ids[survey.id]
+        mixed = Mixed.beside(file, survey)
+        if mixed is None:
+            continue
+        terms = mixed.terms
+        yield "ok", f"{survey.id}: {terms.people:,} or more are mixed at {terms.relay}, fingerprint {terms.fingerprint}."
+        theirs, why = terms_at(terms.relay)
+        if theirs is None:
+            yield "note", f"{survey.id}: its relay cannot take reports yet: {why}. Until it can, people keep theirs."
+        elif theirs != terms.fingerprint:
+            yield "error", f"{survey.id}: its relay has other terms, fingerprint {theirs}. Give it the current .mix file."
+        if file.with_suffix(".mixkey").stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            yield "note", f"Others on this machine can read {file.with_suffix('.mixkey')}. Restrict it: chmod 600"
 
 
 def _clock(surveys: list[Survey]) -> Iterator[tuple[Level, str]]:

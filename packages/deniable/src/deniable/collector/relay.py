@@ -19,40 +19,61 @@ from deniable.collector import verdicts
 from deniable.collector.access import RateLimit, Senders
 from deniable.collector.connections import Connection, Server
 from deniable.collector.events import FORMAT, note
+from deniable.collector.forwarded import Proxies
 from deniable.collector.intake import SEALED, media_of
-from deniable.collector.serve import Place, server_settings
-from deniable.collector.service import Limits, Receive, Reply, Scope, Send, too_many_headers
+from deniable.collector.mixed import announced, names_other
+from deniable.collector.origins import AllowOrigins
+from deniable.collector.serve import Place, quiet_end, server_settings
+from deniable.collector.service import Headers, Limits, Receive, Reply, Scope, Send, too_many_headers
 from deniable.collector.verdicts import Refusal
 from deniable.device.sending import Reply as Answer
 from deniable.device.sending import asker
-from deniable.mixing.sealing import MEDIA_TYPE, MOST_PEOPLE, TICKET_BYTES, Terms
+from deniable.errors import InvalidParameter
+from deniable.mixing.sealing import MEDIA_TYPE, MOST_BYTES, MOST_PEOPLE, TICKET_BYTES, Terms
 from deniable.mixing.waiting import Waiting
 
 FULL = Refusal("full", 503, "The relay is full", "Nothing was stored. Send the report again later.", 60)
+PATH = "/v1/mix"
+# What a page of a named origin may do: post a sealed message. No header of it carries credentials.
+BEFORE: Headers = [
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"content-type"),
+    (b"access-control-max-age", b"86400"),
+]
 LOOK = 1.0  # seconds between looks for a batch that is due
 LONGEST = 60.0  # seconds between attempts to pass a batch on
 PATIENCE = 120.0  # seconds for one attempt
 Poster = Callable[[bytes], tuple[int, bytes, float | None] | Answer]
 
 
-def http_poster(collector: str, token: str | None) -> Poster:
+def http_poster(collector: str, terms: Terms, token: str | None) -> Poster:
     """A function that posts a batch to the collector."""
     ask = asker(collector, PATIENCE)
-    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+    headers = {"Content-Type": terms.media_type} | ({} if token is None else {"Authorization": f"Bearer {token}"})
     return lambda body: ask("/v1/reports", body, headers)
+
+
+def most_at_once(terms: Terms, token: str | None) -> int:
+    """How many messages the collector takes in one request. A larger batch, which must not change, would wait for ever."""
+    most = Limits().people if token is None else MOST_PEOPLE
+    if terms.people > most:
+        raise InvalidParameter(
+            f"The collector takes more than {most:,} messages at a time only with a batch token. Ask whoever runs the "
+            "survey for one (deniable token survey.toml --role batch), and add --token."
+        )
+    return max(terms.people, min(most, MOST_BYTES // terms.length))
 
 
 class Forwarder(threading.Thread):
     """Passes on what is due, one batch at a time."""
 
-    def __init__(self, terms: Terms, waiting: Waiting, post: Poster, limits: Limits) -> None:
+    def __init__(self, terms: Terms, waiting: Waiting, post: Poster, most: int) -> None:
         super().__init__(name="deniable relay", daemon=True)
-        self._terms, self._waiting, self._post = terms, waiting, post
-        self._most = max(terms.people, min(MOST_PEOPLE, limits.body // terms.length))
-        self.due, self._stop, self._pause = threading.Event(), threading.Event(), 0.0
+        self._terms, self._waiting, self._post, self._most = terms, waiting, post, most
+        self.due, self._ending, self._pause = threading.Event(), threading.Event(), 0.0
 
     def run(self) -> None:
-        while not self._stop.is_set():
+        while not self._ending.is_set():
             self.due.wait(LOOK)
             self.due.clear()
             try:
@@ -62,7 +83,7 @@ class Forwarder(threading.Thread):
                 passed = False
             if passed is False:
                 self._pause = min(LONGEST, max(LOOK, 2 * self._pause))
-                self._stop.wait(self._pause)
+                self._ending.wait(self._pause)
             elif passed:
                 self._pause = 0.0
 
@@ -89,26 +110,37 @@ class Forwarder(threading.Thread):
             self._waiting.taken()  # it will never be anything else
             note("unreadable", logging.ERROR, messages=len(batch), cause="the collector could read none of them")
             return True
-        note("not-forwarded", logging.ERROR, messages=len(batch), status=status, cause=data.get("type", "another server"))
+        cause, detail = data.get("type", "another server"), data.get("detail", "")
+        note("not-forwarded", logging.ERROR, messages=len(batch), status=status, cause=cause, detail=detail)
         return False
 
     def end(self) -> None:
         """Stop after the attempt that is under way."""
-        self._stop.set()
+        self._ending.set()
         self.due.set()
 
 
 class Relay:
-    """The ASGI application: POST /v1/mix, and whether it is alive."""
+    """The ASGI application: POST /v1/mix, the terms for people to compare, and whether it is alive."""
 
-    def __init__(self, terms: Terms, waiting: Waiting, forwarder: Forwarder, limits: Limits, most: int) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        waiting: Waiting,
+        forwarder: Forwarder,
+        limits: Limits,
+        most: int,
+        proxies: Proxies | None = None,
+    ) -> None:
         self.terms, self.waiting, self.forwarder, self.limits, self.most = terms, waiting, forwarder, limits, most
+        self.proxies = proxies or Proxies()
         self.senders, self.rate = Senders(), RateLimit.of(limits.rate)
         self._pending: list[tuple[tuple[bytes, bytes], asyncio.Future[bool]]] = []
         self._storing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "deniable relay store")
         stored = json.dumps({"stored": 1, "survey": terms.survey}).encode()
         self._stored = Reply.of(202, stored, b"application/json")
+        self._terms = Reply.of(200, json.dumps(announced(terms), indent=2).encode(), b"application/json")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -116,6 +148,8 @@ class Relay:
             await self._lifespan(receive, send)
         elif scope["path"].startswith("/health/") and scope["method"] == "GET":
             await Reply.of(200, b'{"status": "ok"}', b"application/json").give(send)
+        elif scope["path"] == PATH and scope["method"] == "GET":
+            await self._terms.give(send)
         else:
             outcome = await self._mixed(scope, receive)
             await (self._stored if outcome is None else Reply.refusing(outcome)).give(send)
@@ -137,13 +171,16 @@ class Relay:
         excess = too_many_headers(headers, self.limits)
         if excess is not None:
             return excess
-        if scope["path"] != "/v1/mix":
+        if scope["path"] != PATH:
             return verdicts.NOT_FOUND
         if scope["method"] != "POST":
             return verdicts.NO_METHOD.saying("Use POST.")
         if media_of(named.get(b"content-type")) != SEALED:
             return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE}.")
-        if self.rate is not None and not self.rate.allows(self.senders.by_address((scope.get("client") or ("",))[0])):
+        if names_other(named.get(b"content-type"), self.terms):
+            return verdicts.OTHER_TERMS
+        client = self.proxies.client(scope.get("client"), headers)
+        if self.rate is not None and not self.rate.allows(self.senders.by_address((client or ("",))[0])):
             return verdicts.TOO_OFTEN
         if self.waiting.count + len(self._pending) >= self.most:
             return FULL
@@ -195,7 +232,7 @@ class Relay:
 
 
 def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
-    """Serve at a socket until the process is asked to stop."""
+    """Serve at a socket until the process is asked to stop. Pages of `place.origins` may send."""
     import uvicorn
 
     handler = logging.StreamHandler()
@@ -206,7 +243,8 @@ def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
     class Limited(Connection):
         limits = relay.limits
 
-    config = uvicorn.Config(relay, http=Limited, **server_settings(place))
+    config = uvicorn.Config(AllowOrigins(relay, place.origins, {PATH}, BEFORE), http=Limited, **server_settings(place))
     note("started", survey=relay.terms.survey, people=relay.terms.people, waiting=relay.waiting.count)
-    Server(config).run(sockets=[bound])
+    with quiet_end():
+        Server(config).run(sockets=[bound])
     note("stopped", waiting=relay.waiting.count)

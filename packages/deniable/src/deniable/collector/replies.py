@@ -4,8 +4,9 @@ import asyncio
 import gzip
 from collections.abc import Awaitable, Callable
 
+from deniable.collector.mixed import Mixed
 from deniable.collector.service import SAFE, problem, problem_headers
-from deniable.collector.static import BY_LANGUAGE, HEADERS, HTML, File, page_in
+from deniable.collector.static import ANSWER, BY_LANGUAGE, CONNECT, HEADERS, HTML, POLICY, File, page_in
 from deniable.collector.texts import chosen
 from deniable.collector.verdicts import NO_METHOD, NOT_FOUND, Refusal
 from deniable.errors import MissingExtra
@@ -60,9 +61,20 @@ def language_of(request: Request, survey: str | None = None) -> tuple[str, bool]
     return language, wanted == language
 
 
-def page_reply(request: Request, file: File, survey: str | None = None) -> Response:
-    """A file, and if it is a page, in the language of the person who asks for it."""
-    return file_reply(request, page_in(request.url.path, *language_of(request, survey)) if file.media == HTML else file)
+def page_reply(request: Request, file: File, survey: str | None = None, mixed: Mixed | None = None) -> Response:
+    """A file, and if it is a page, in the language of the person who asks for it.
+
+    The page that sends reports has the terms of mixing in it, if they are mixed, so that it never runs without them. It may
+    connect to the relay then, and to nobody else.
+    """
+    if file.media != HTML:
+        return file_reply(request, file)
+    path, spoken = request.url.path, language_of(request, survey)
+    if mixed is None or path != ANSWER:
+        return file_reply(request, page_in(path, *spoken))
+    answer = file_reply(request, page_in(path, *spoken, mixed.text))
+    answer.headers["content-security-policy"] = POLICY.replace(CONNECT, f"{CONNECT} {mixed.terms.origin}")
+    return answer
 
 
 def http_reply(error: Exception, refused: Callable[[Refusal], Response] = problem_reply) -> Response:

@@ -62,7 +62,12 @@ def routes(app: Service) -> Starlette:
         file = all_files().get(request.url.path)
         if file is None:
             return refused(verdicts.NOT_FOUND.saying("See openapi.json for the paths of this collector."))
-        return page_reply(request, file, app.collector.survey.language)
+        return page_reply(request, file, app.collector.survey.language, app.mixed)
+
+    async def mix(request: Request) -> Response:
+        if app.mixed is None:
+            return refused(verdicts.NOT_FOUND.saying("The reports of this survey are not mixed."))
+        return reply(app.mixed.text, "application/json")
 
     async def law(request: Request) -> Response:
         survey = app.collector.survey
@@ -153,6 +158,7 @@ def routes(app: Service) -> Starlette:
             Route(FOLDER + "{name}", page),
             Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
             Route("/v1/law", law),
+            Route("/v1/mix", mix),
             Route("/v1/promise", promise),
             Route("/v1/status", says(_status)),
             Route("/v1/issuer", issuer),

@@ -209,7 +209,7 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     for app in site.apps:
         survey = app.collector.survey
         note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
-    with _quiet_end(), _telemetry(site, place):
+    with quiet_end(), _telemetry(site, place):
         Server(config).run(sockets=[bound])
     with suppress(queue.Empty):  # a process that ends while it compiles may never do so
         while True:
@@ -258,7 +258,7 @@ def _warm(waiting: "queue.SimpleQueue[App | None]") -> None:
 
 
 @contextmanager
-def _quiet_end() -> Iterator[None]:
+def quiet_end() -> Iterator[None]:
     """The server stops at a signal, and raises it again when it has stopped. By then there is nothing left to interrupt."""
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.mixed import Mixed
 from deniable.collector.reader import Reader
 from deniable.collector.rounds import Rounds
 from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
 from deniable.collector.verdicts import NO_METHOD, TOO_MANY_HEADERS, Refusal
 from deniable.collector.writer import Writer
-from deniable.mixing.sealing import Opener
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -122,7 +122,7 @@ class Service:
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics(collector.survey.id)
         self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
-        self.opener: Opener | None = None  # the key to what a relay passes on, if there is one
+        self.mixed: Mixed | None = None  # if reports come from a relay, and from nobody else
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
         for each in self.rounds.newest_first:

@@ -8,12 +8,13 @@ from importlib.resources import files
 
 from deniable.collector.texts import ENGLISH, FETCHED, LANGUAGES, framed, spoken
 
+CONNECT = "connect-src 'self'"
 POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "connect-src 'self'",
+        CONNECT,
         "img-src 'self' blob:",  # charts become pictures by way of a blob
         "worker-src 'self'",
         "base-uri 'none'",
@@ -21,6 +22,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+ANSWER = "/"  # the page that sends reports
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -39,7 +41,7 @@ MEDIA_TYPES = {
     "json": "application/json",
     "svg": "image/svg+xml",
 }
-PAGES = {"/": "answer.html", "/results": "results.html", "/try": "try.html", "/worker.js": "worker.js"}
+PAGES = {ANSWER: "answer.html", "/results": "results.html", "/try": "try.html", "/worker.js": "worker.js"}
 FOLDER = "/pages/"
 HTML = MEDIA_TYPES["html"]
 
@@ -84,7 +86,7 @@ def frame_of(name: str) -> str:
 
 
 @cache
-def page_in(address: str, language: str, kept: bool) -> File:
-    """The page at an address in a language; `kept`, if its links go on asking for this language."""
+def page_in(address: str, language: str, kept: bool, mix: str = "") -> File:
+    """The page at an address in a language; `kept`, if its links go on asking for this language; `mix`, as in `framed`."""
     name = PAGES.get(address, address.removeprefix(FOLDER)).removesuffix(".html")
-    return File.of(framed(frame_of(name), name, language, kept).encode(), HTML)
+    return File.of(framed(frame_of(name), name, language, kept, mix).encode(), HTML)

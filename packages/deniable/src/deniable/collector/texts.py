@@ -15,8 +15,8 @@ from importlib.resources import files
 LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 ENGLISH = "en"
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
-PARTS = ("frames", "shared", "answer", "results", "try", "people")
-FETCHED = ("people",)  # parts that a page fetches where a survey needs them
+PARTS = ("frames", "shared", "answer", "results", "try", "people", "mix")
+FETCHED = ("people", "mix")  # parts that a page fetches where a survey needs them
 SHARED, FRAMES = "shared", "frames"
 HEARD, REPORT = "heard_", "report_"  # said by the library itself in English
 _GAP = re.compile(r"\{\{(\w+)\}\}")
@@ -58,14 +58,15 @@ def spoken(page: str, language: str) -> str:
     return json.dumps({"texts": texts, "heard": heard}, ensure_ascii=False, separators=(",", ":"))
 
 
-def framed(frame: str, page: str, language: str, kept: bool = False) -> str:
-    """The HTML of a page in a language; `kept`, if its links go on asking for this language."""
+def framed(frame: str, page: str, language: str, kept: bool = False, mix: str = "") -> str:
+    """The HTML of a page in a language; `kept`, if its links go on asking for this language; `mix`, the terms of mixing."""
     keep = f"?lang={language}" if kept else ""
     known = {
         "lang": language,
         "dir": "rtl" if language in RIGHT_TO_LEFT else "ltr",
         "keep": keep,
         "languages": _links(language),
+        "mix": escape(mix, quote=False),
     }
 
     def text(match: re.Match[str]) -> str:

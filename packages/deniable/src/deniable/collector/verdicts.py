@@ -33,6 +33,19 @@ NO_TOKEN = Refusal("no-token", 401, "A valid token is required", "Send it in the
 NO_BATCHES = Refusal(
     "no-batches", 403, "A message must be one person's", "Only the holder of a batch token may send several under one id."
 )
+MIXED_ONLY = Refusal(
+    "mixed-only",
+    403,
+    "The reports of this survey are mixed",
+    "They are counted only if its relay passes them on. Send them there: GET /v1/mix has the terms.",
+)
+OTHER_TERMS = Refusal(
+    "other-terms",
+    409,
+    "The report was sealed under other terms of mixing",
+    "Nothing was stored. Compare the fingerprints of the terms: GET /v1/mix has those that hold here.",
+)
+TOO_FEW = Refusal("too-few", 403, "These are too few messages to be mixed")
 NOT_INVITED = Refusal(
     "not-invited",
     403,
@@ -91,6 +104,7 @@ STARTING = Refusal("starting", 503, "The collector is starting", "It is still lo
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,
-    BAD_QUERY, NOT_INVITED, BAD_TOKEN, SPENT, NO_SECRET, BAD_SECRET, NO_INVITATION, EXCHANGED, OTHER_KEY, TOO_EARLY, DRAFT,
+    BAD_QUERY, MIXED_ONLY, OTHER_TERMS, TOO_FEW,
+    NOT_INVITED, BAD_TOKEN, SPENT, NO_SECRET, BAD_SECRET, NO_INVITATION, EXCHANGED, OTHER_KEY, TOO_EARLY, DRAFT,
     TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
 )  # fmt: skip

@@ -14,6 +14,7 @@ discloses nothing to whoever does not see the message.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +31,10 @@ AROUND = 32 + 16  # bytes of the encapsulated key and of the tag
 LENGTH_BYTES = 4
 MOST_SIZE = 1 << 16
 FEWEST, MOST_PEOPLE = 2, 10_000  # the collector takes no more in one request
+MOST_BYTES = 8 << 20  # of a batch, for the same reason
+DELTA = 1e-9  # the probability with which the smaller loss may fail, unless the terms say another
 _ID = slice(24, 24 + ID_BYTES)  # where a message has its id
+_RELAY = re.compile(r"(https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)(?:/[A-Za-z0-9._~-]+)*/?")
 
 
 def _suite() -> Any:
@@ -46,7 +50,7 @@ class Terms:
     """What a device and a relay need to know: which survey, where the relay is, the collector's key, and how many are mixed.
 
     `people` is the smallest number of messages that the relay passes on together, `size` the bytes to which they are filled
-    up.
+    up, and `delta` the probability with which the smaller loss may fail.
     """
 
     survey: str
@@ -54,10 +58,21 @@ class Terms:
     key: str
     people: int
     size: int
+    delta: float = DELTA
 
     def __post_init__(self) -> None:
-        if not self.relay.startswith(("http://", "https://")):
-            raise InvalidParameter("The address of a relay must begin with http:// or https://.")
+        if not _RELAY.fullmatch(self.relay):
+            raise InvalidParameter(
+                "The address of a relay begins with http:// or https:// and a lower-case host, such as https://mix.example, "
+                "and has no user name, query or fragment."
+            )
+        if self.people * self.length > MOST_BYTES:
+            most = MOST_BYTES // self.length
+            raise InvalidParameter(
+                f"Messages of this survey are so long that a collector takes at most {most:,} in one request. Choose fewer."
+            )
+        if not 0 < self.delta < 1:
+            raise InvalidParameter("delta must be a number between 0 and 1.")
         if not FEWEST <= self.people <= MOST_PEOPLE:
             raise InvalidParameter(f"A relay mixes from {FEWEST} to {MOST_PEOPLE:,} people at a time.")
         if not HEADER < self.size <= MOST_SIZE or len(_hex(self.key)) != 32 or len(_hex(self.survey)) != 16:
@@ -68,14 +83,37 @@ class Terms:
         """How many bytes a sealed message has, without its ticket."""
         return self.size + AROUND
 
+    @property
+    def fingerprint(self) -> str:
+        """128 bits that name all by which an operator could tell people apart, for them to compare. `delta` is not sent."""
+        parts = ("deniable mix terms 1", self.survey, self.relay, self.key, str(self.people), str(self.size))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+    @property
+    def origin(self) -> str:
+        """The scheme, host and port of the relay."""
+        found = _RELAY.fullmatch(self.relay)
+        assert found is not None
+        return found[1]
+
+    @property
+    def media_type(self) -> str:
+        """How a device announces a sealed message: it names the terms, and a relay with others refuses it."""
+        return f"{MEDIA_TYPE}; terms={self.fingerprint}"
+
+    def data(self) -> dict[str, object]:
+        """As plain data, for JSON."""
+        return {"format": FORMAT, **asdict(self)}
+
     def save(self, path: Path) -> None:
         """Write them as JSON."""
-        path.write_text(json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(self.data(), indent=2) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> "Terms":
         """Read what `save` wrote."""
-        return cls(**_read(path, FORMAT, {"survey": str, "relay": str, "key": str, "people": int, "size": int}))
+        fields = {"survey": str, "relay": str, "key": str, "people": int, "size": int}
+        return cls(**_read(path, FORMAT, fields, {"delta": float}))
 
     def check(self, survey: Survey) -> None:
         """Refuse another survey, and one whose messages differ in more than the answers of people who were mixed."""
@@ -102,6 +140,10 @@ class Opener:
     private: str
     size: int
 
+    def __post_init__(self) -> None:
+        if not HEADER < self.size <= MOST_SIZE or len(_hex(self.private)) != 32 or len(_hex(self.survey)) != 16:
+            raise InvalidParameter("The key of the collector for mixing is damaged. Restore the file from a backup.")
+
     def __repr__(self) -> str:
         return f"Opener(survey={self.survey!r})"
 
@@ -114,6 +156,13 @@ class Opener:
     def load(cls, path: Path) -> "Opener":
         """Read what `text` says."""
         return cls(**_read(path, KEY_FORMAT, {"survey": str, "private": str, "size": int}))
+
+    @property
+    def key(self) -> str:
+        """The public key that belongs to the private one."""
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+        return X25519PrivateKey.from_private_bytes(_hex(self.private)).public_key().public_bytes_raw().hex()
 
     @property
     def text(self) -> str:
@@ -138,7 +187,7 @@ class Opener:
             yield filled[LENGTH_BYTES : LENGTH_BYTES + length] if whole else None
 
 
-def make_terms(survey: Survey, relay: str, people: int, size: int) -> tuple[Terms, Opener]:
+def make_terms(survey: Survey, relay: str, people: int, size: int, delta: float = DELTA) -> tuple[Terms, Opener]:
     """New keys: the terms for everybody, and what only the collector may know."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -147,7 +196,7 @@ def make_terms(survey: Survey, relay: str, people: int, size: int) -> tuple[Term
     private = X25519PrivateKey.generate()
     public = private.public_key().public_bytes_raw().hex()
     secret = private.private_bytes_raw().hex()
-    return Terms(survey.fingerprint, relay, public, people, size), Opener(survey.fingerprint, secret, size)
+    return Terms(survey.fingerprint, relay, public, people, size, delta), Opener(survey.fingerprint, secret, size)
 
 
 def check_mixable(survey: Survey) -> None:
@@ -175,11 +224,12 @@ def _hex(text: str) -> bytes:
         return b""
 
 
-def _read(path: Path, form: str, fields: dict[str, type]) -> dict[str, Any]:
+def _read(path: Path, form: str, fields: dict[str, type], optional: dict[str, type] | None = None) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        found = {name: data[name] for name in fields if type(data[name]) is fields[name]}
-        if data["format"] == form and len(found) == len(fields):
+        wanted = fields | {name: kind for name, kind in (optional or {}).items() if name in data}
+        found = {name: data[name] for name in wanted if type(data[name]) is wanted[name]}
+        if data["format"] == form and len(found) == len(wanted):
             return found
     except OSError as error:
         raise InvalidParameter(f"The file {path} cannot be read: {error.strerror}.") from error

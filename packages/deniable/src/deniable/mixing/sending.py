@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 from deniable.device.sending import Reply, Sender, asker, judged
-from deniable.mixing.sealing import MEDIA_TYPE, Terms
+from deniable.mixing.sealing import Terms
 
 
 def mix_sender(terms: Terms, timeout: float = 10.0) -> Sender:
@@ -16,7 +16,7 @@ def mix_sender(terms: Terms, timeout: float = 10.0) -> Sender:
     ask = asker(terms.relay, timeout)
 
     def send(message: bytes) -> Reply:
-        found = ask("/v1/mix", terms.seal(message), {"Content-Type": MEDIA_TYPE})
+        found = ask("/v1/mix", terms.seal(message), {"Content-Type": terms.media_type})
         if isinstance(found, Reply):
             return found
         status, body, wait = found

@@ -42,16 +42,21 @@ class Terms:
         """Those of the atoms, and 0 with what is left, all rounded up or all rounded down."""
         u, v = (np.array([float(atom[k]) for atom in atoms]) for k in (1, 2))
         chances = np.array([float(atom[0]) for atom in atoms])
-        slack = TINY * (u + power * v) * (1 if up else -1)
+        slack = rounding(len(atoms)) * (1 if up else -1)
         rest = float(1 - sum(atom[0] for atom in atoms))
-        chances = np.append(chances, max(rest, 0.0)) * (1 + TINY if up else 1 - TINY)
-        return cls(np.append(u - power * v + slack, 0.0), chances)
+        chances = np.append(chances, max(rest, 0.0)) * (1 + slack)
+        return cls(np.append(u - power * v + slack * (u + power * v), 0.0), chances)
 
     @property
     def spread(self) -> float:
         """The standard deviation of one term."""
         mean = float(self.chances @ self.values)
         return math.sqrt(max(float(self.chances @ self.values**2) - mean**2, 0.0))
+
+
+def rounding(values: int) -> float:
+    """How far a number of a term may be off, relatively, once so many of them are added up."""
+    return TINY * (1 + values / 4)
 
 
 class Lattice:
@@ -125,7 +130,8 @@ def mean_positive_part(atoms: Sequence[Atom], people: int, power: float, rough: 
     weights = half * np.exp(-total.theta * half)
     beyond = 1 / total.theta if total.theta else people * float(np.abs(made.places).max())
     found = float((np.maximum(law[1 : len(law) // 2], 0.0) + error) @ weights) + OUTSIDE * beyond
-    return found * made.step * math.exp(total.log_scale) / people * (1 + total.slack(len(law)))
+    bound = found * made.step * math.exp(total.log_scale) / people * (1 + total.slack(len(law)))
+    return max(bound, math.ulp(0.0))  # too small for a float is not nothing
 
 
 def _listed(terms: Terms, people: int) -> float:
@@ -139,7 +145,11 @@ def _listed(terms: Terms, people: int) -> float:
         lean, chance = lean[rows] + count * value, chance[rows] + count * each - factorials[count]
         left = left[rows] - count
     chance += left * chances[-1] - factorials[left]
-    return float(np.maximum(lean, 0.0) @ np.exp(chance)) / people * (1 + TINY * 1000 * people)
+    # A factorial adds up to `people` logarithms, one after the other; a chance adds up a few numbers for each value.
+    rarest = float(-chances[chances > -1e9].min())
+    off = factorials[people] * (people + 2 * len(chances)) + people * rarest * len(chances) + len(lean)
+    bound = float(np.maximum(lean, 0.0) @ np.exp(chance)) / people * (1 + TINY * off)
+    return max(bound, math.ulp(0.0))
 
 
 @dataclass(frozen=True)
@@ -167,7 +177,8 @@ class Tails:
         tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         off = error * float(plain.sum()) + OUTSIDE * float(plain[0])
         above = tails[np.clip(1 - shifts - (least + 1), 0, len(tails) - 1)]
-        slack, scale = others.slack(len(law)) * 2, math.exp(others.log_scale)
+        slack = others.slack(len(law)) * 2 + 4 * people * rounding(len(shifts))
+        scale = math.exp(others.log_scale)
         down, up = np.maximum(above - off, 0.0) * (1 - slack), (above + off) * (1 + slack)
         return cls(*(shares * scale * np.maximum(each, 0.0) for each in (down, up)))
 

@@ -100,7 +100,8 @@ class Steps:
         """The probability by which what is seen exceeds e^epsilon times what else it would be: a bound from either side."""
         step = self.parts[0][0].step
         terms = sum(times for _, times in self.parts)
-        epsilon += -terms * TINY if up else terms * TINY  # a place is the logarithm of its odds but for this
+        widest = max(float(np.abs(law.places).max(initial=0)) for law, _ in self.parts) * step
+        epsilon += terms * TINY * (1 + widest) * (-1 if up else 1)  # a place is the logarithm of its odds but for this
         total = TiltedSum([Part(law.places, law.chances, times) for law, times in self.parts], math.floor(epsilon / step))
         law, error = total.law()
         half = np.arange(1, len(law) // 2)

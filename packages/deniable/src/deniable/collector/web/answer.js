@@ -7,7 +7,7 @@ import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark, own } from "./questions.js";
 import { fetchTexts, heard, joined, kept, known, lang, phrase, place } from "./texts.js";
-import { listed, moment, quoted, span } from "./words.js";
+import { listed, moment, quoted, span, whole } from "./words.js";
 
 if (parent !== window) import("./embedded.js"); // a frame of another site
 
@@ -22,6 +22,9 @@ const WORDS = lang === "en" ? undefined : { text: (name, values) => phrase(`repo
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
 const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
+/** The terms under which a relay mixes the reports, which came with this page; null if they go to the collector. */
+const terms = JSON.parse(byId("mix").content.textContent || "null");
+let relay = null; // the module for that
 let device, survey, stageNow = "open", needsToken = false, readable = false, sending = false, given = null, truth = null;
 
 // Loading
@@ -98,7 +101,10 @@ async function load(retried = false) {
     return trouble(phrase("no_randomness"), joined(phrase("no_randomness_why"), phrase("nothing_sent")));
   }
   const ledger = await openLedger();
-  device = survey.device ? await survey.device({ ledger, now }) : survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
+  if (terms) {
+    device = await mixing(ledger);
+    if (!device) return;
+  } else device = survey.device ? await survey.device({ ledger, now }) : survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
   if (survey.invitations && !(await invited(ledger))) return;
   if (ledger.lasting) return resume();
   trouble(phrase("no_storage"), phrase("no_storage_why"), again, [phrase("answer_once"), () => { addEventListener("beforeunload", guard); ask(); }]);
@@ -119,6 +125,23 @@ async function shown() {
   byId("results").classList.remove("unsure");
   byId("results").hidden = !readable; // a form for a token is of no use to people who answer
   byId("operators").hidden = readable;
+}
+
+/** A device that sends through the relay and nowhere else; null, and the reason is shown, if this browser or the terms will not do. */
+async function mixing(ledger) {
+  [relay] = await Promise.all([import("./relay.js"), fetchTexts("mix", base)]);
+  byId("foot").textContent = phrase("mix_foot", { address: terms.relay });
+  if (!(await relay.canSeal())) {
+    trouble(phrase("mix_no_sealing"), joined(phrase("mix_no_sealing_why"), phrase("nothing_sent")), again);
+    return null;
+  }
+  try {
+    return new relay.MixedDevice(survey, terms, { ledger, now });
+  } catch (error) {
+    if (!(error instanceof DeniableError)) throw error;
+    trouble(phrase("mix_wrong"), joined(heard(error.message), phrase("mix_tell"), phrase("nothing_sent")), again);
+    return null;
+  }
 }
 
 // Invitations
@@ -236,10 +259,10 @@ async function ask() {
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
     phrase(survey.questions.some(({ together }) => together) ? "sampled_parts" : "sampled_questions", { number: questions.length, all: survey.questions.length }));
   const anonymous = invitation && el("p", { class: "notice", id: "anonymous" }, phrase("anonymous"));
-  form.append(...[checkedHere(survey, questions), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
+  form.append(...[checkedHere(survey, questions), relay?.notice(terms), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
     el("p", { class: "soft" }, phrase("not_sent_yet")),
     el("div", { class: "buttons" }, button));
-  stage(form, promise(survey, questions));
+  stage(form, promise(survey, questions), relay?.protection(survey, terms));
   certificate();
 }
 
@@ -315,14 +338,15 @@ async function comparison() {
 async function review() {
   const lines = await comparison();
   const field = el("input", { type: "password", id: "token", autocomplete: "off" });
-  const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, phrase("code")), el("p", { class: "hint" }, phrase("code_hint")), field);
+  const asksCode = needsToken && !terms; // a relay asks nobody for one
+  const invited = asksCode && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, phrase("code")), el("p", { class: "hint" }, phrase("code_hint")), field);
   const go = el("button", { class: "main", onclick: () => {
-    if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
+    if (asksCode) remember("sessionStorage", SUBMIT, field.value.trim());
     remember("localStorage", consent(), "yes");
     deliver();
   } }, phrase("send"));
   stage(card(phrase("will_be_sent"), "bare", el("p", {}, phrase("will_be_sent_why"))),
-    lines, promise(survey, await device.questions()), invited, el("div", { class: "buttons reach" }, go));
+    lines, promise(survey, await device.questions()), relay?.protection(survey, terms), invited, el("div", { class: "buttons reach" }, go));
   certificate();
 }
 
@@ -345,7 +369,7 @@ async function deliver() {
     const right = invitation && (await exchanged());
     if (invitation && !right?.token) return right && (LATER.includes(right.status) ? waiting(right) : notInvited(right));
     if (right && right.after > Date.now()) return soon(right.after - Date.now());
-    const send = () => device.send(base, { attempts: 3, token, seal: right ? seal(right.token) : undefined });
+    const send = () => device.send(terms ? "" : base, { attempts: 3, token, seal: right ? seal(right.token) : undefined });
     const outcome = await inOneTab(`deniable ${survey.lasting}`, send);
     sending = false;
     if (outcome.state === "kept") return waiting(outcome);
@@ -375,11 +399,11 @@ const reason = el("p");
 function waiting(outcome) {
   clearTimeout(timer);
   timer = setTimeout(deliver, AGAIN);
-  reason.textContent = outcome.status === 0 ? joined(phrase("unreachable"), phrase("no_network")) : phrase("collector_says", { what: heard(outcome.detail) || phrase("status", { status: outcome.status }) });
+  reason.textContent = outcome.status === 0 ? joined(phrase(terms ? "mix_unreachable" : "unreachable"), phrase("no_network")) : phrase(terms ? "mix_says" : "collector_says", { what: heard(outcome.detail) || phrase("status", { status: outcome.status }) });
   say(phrase("later_status"));
   if (reason.isConnected) return; // already shown; the focus stays where it is
   stage(card(phrase("later"), "", reason,
-    el("p", {}, phrase("later_why")),
+    el("p", {}, phrase(terms ? "mix_later" : "later_why")),
     el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, phrase("try_now")))));
 }
 
@@ -391,7 +415,7 @@ function refused(outcome) {
   given = truth = null;
   say(phrase("refused_status"));
   stage(card(phrase("refused"), "trouble", el("p", {}, heard(outcome.detail) || phrase("status_answer", { status: outcome.status })),
-    el("p", {}, known(`refused_${outcome.status}`, phrase("refused_otherwise"))),
+    el("p", {}, terms && outcome.status === 409 ? phrase("mix_other_terms") : known(`refused_${outcome.status}`, phrase("refused_otherwise"))),
     el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, phrase("send_again")))));
 }
 
@@ -426,7 +450,7 @@ async function receipt(entry) {
   const data = {
     survey: survey.id, title: survey.title, fingerprint: survey.fingerprint, report: id, sent: sentAt?.toISOString() ?? null,
     epsilon: survey.epsilon, said: lines.map((line) => ({ question: line.question, text: line.text, bits: line.bits })),
-    bytes: entry.message,
+    bytes: entry.message, ...(relay && { relay: terms.relay, terms: relay.termsFingerprint(terms) }),
   };
   const text = JSON.stringify(data, null, 2);
   const copy = el("button", { class: "plain", onclick: () => navigator.clipboard?.writeText(text).then(() => say(phrase("copied")), () => say(phrase("not_copied"))) }, phrase("copy"));
@@ -434,6 +458,7 @@ async function receipt(entry) {
   say(given ? phrase("arrived") : "");
   stage(
     card(phrase(given ? "thanks" : "answered"), "good",
+      relay && el("p", { id: "stored" }, phrase("mix_stored", { people: whole(terms.people) })),
       el("p", {}, device.spent ? await askedAgain() : phrase("counted_once")),
       device.remembered && (await nextRound()),
       el("dl", {}, fields.map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])),
@@ -441,7 +466,7 @@ async function receipt(entry) {
       el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} ${line.text}`))),
       el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, phrase("download_receipt")), navigator.clipboard && copy, el("button", { class: "plain", onclick: () => print() }, phrase("print")))),
     readable && el("p", { class: "card", id: "shared" }, el("a", { href: `results${kept}` }, phrase("see_results")), `. ${phrase("see_results_why")}`),
-    promise(survey, await device.questions()));
+    promise(survey, await device.questions()), relay?.protection(survey, terms));
   given = truth = null;
   certificate();
 }

@@ -1,6 +1,6 @@
 /** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
 
-const KEPT = "deniable-pages-8";
+const KEPT = "deniable-pages-9";
 const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
   "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/texts.js", "./pages/wording.js", "./pages/words.js", "./pages/promise.js",
@@ -9,10 +9,18 @@ const PARTS = [
 // kept when a survey asks for it
 const LATER = ["./pages/invitation.js", "./pages/strings.js", "./pages/repeated.js", "./pages/embedded.js", "./pages/friends.js", "./pages/people.js",
   "./pages/people.en.json", "./pages/people.de.json", "./pages/people.fr.json", "./pages/people.es.json"].map(here);
+// kept at once if the page has the terms of a relay: without these it could not send
+const MIXING = ["./pages/mix.js", "./pages/relay.js", "./pages/mix.en.json", "./pages/mix.de.json", "./pages/mix.fr.json", "./pages/mix.es.json"].map(here);
 
-self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(PARTS)).then(() => self.skipWaiting()));
-});
+async function keep() {
+  const cache = await caches.open(KEPT);
+  await cache.addAll(PARTS);
+  const page = await (await cache.match(here("./"))).text();
+  if (page.includes("deniable-mix-1")) await cache.addAll(MIXING);
+  await self.skipWaiting();
+}
+
+self.addEventListener("install", (event) => event.waitUntil(keep()));
 
 self.addEventListener("activate", (event) => {
   const old = (name) => name.startsWith("deniable-pages-") && name !== KEPT;
@@ -37,6 +45,6 @@ async function newest(request, path) {
 
 self.addEventListener("fetch", (event) => {
   const address = new URL(event.request.url);
-  if (event.request.method !== "GET" || address.origin !== self.location.origin || ![...PARTS, ...LATER].includes(address.pathname)) return;
+  if (event.request.method !== "GET" || address.origin !== self.location.origin || ![...PARTS, ...LATER, ...MIXING].includes(address.pathname)) return;
   event.respondWith(newest(event.request, address.pathname));
 });
