@@ -57,7 +57,7 @@ class Excess:
 
     @cached_property
     def places(self) -> Floats:
-        return np.arange(round(FARTHEST / self.step) + 1) * self.step
+        return np.arange(round(FARTHEST / self.step) + 1, dtype=np.float64) * self.step
 
     @cached_property
     def angles(self) -> Floats:
