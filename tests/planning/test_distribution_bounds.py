@@ -9,6 +9,8 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from deniable.mechanisms.algebra.information import most_information, most_of_one
+from deniable.mechanisms.distributions.plane import plane_of
+from deniable.mechanisms.distributions.workload_channel import improved
 from deniable.planning.distribution_bounds import fitted_bound, question_bound
 from deniable.planning.distributions import distribution_options, precision
 from deniable.planning.maps import map_options
@@ -125,3 +127,17 @@ def test_mixed_levels_are_for_a_few_answers() -> None:
     with pytest.raises(dn.InvalidParameter, match="at most 128"):
         dn.Hierarchy.mixed(dn.Ordered(range(129)), 1.0)
     assert dn.certify(dn.Hierarchy.mixed(dn.Ordered(range(9)), 1.0)).holds
+
+
+def test_gradient_steps_come_nearer_to_the_bound() -> None:
+    """As the documentation says: so the bound is not far from what is possible, for ranges and for rectangles."""
+    side, line = dn.Ordered(range(8)), dn.Ordered(range(64))
+    maps, ranges = map_options(dn.Product([side, side]), 1.0, 1), distribution_options(line, 1.0, 1, "ranges")
+    rectangles = plane_of(dn.Product([side, side])).rectangles
+    found = ((maps[0], maps.bound, rectangles, 0.086), (ranges[0], ranges.bound, dn.Workload.ranges(64), 0.066))
+    for row, bound, asked, above in found:
+        assert row.mechanism is not None and bound is not None
+        channel = improved(row.mechanism.matrix.T, asked, float(dn.odds_below(1.0)), 20)
+        information = (channel / channel.mean(1, keepdims=True)).T @ channel
+        noise = asked.mean_square(np.linalg.inv(information) - np.eye(64) / 64)
+        assert noise / bound**2 - 1 == pytest.approx(above, abs=1e-3)

@@ -117,9 +117,9 @@ def plan_distribution(
     return _planned(domain, epsilon, n, target, prior, max_bits, circular, False)
 
 
-def plan_brief_distribution(domain: Domain, epsilon: float, n: int, target: str) -> DistributionMechanism:
+def plan_brief_distribution(domain: Domain, epsilon: float, n: int, target: str | Workload) -> DistributionMechanism:
     """The same among the mechanisms that survey files have, which are planned whenever they are read."""
-    if not isinstance(domain, Interval | Ordered):
+    if not isinstance(domain, Interval | Ordered) or isinstance(target, Workload):
         return _planned(domain, epsilon, n, target, None, None, False, True)
     budget, many = checked_epsilon(epsilon), checked_people(n)
     return _remembered(json.dumps(domain.spec()), budget, many, target, None, None, False, True)
