@@ -110,23 +110,24 @@ def test_the_least_sum_is_that_of_the_best_information() -> None:
         assert asked.bound(odds) * asked.questions == pytest.approx(found.fun, rel=1e-5)
 
 
-@pytest.mark.parametrize("size", [24, 64, 100, 128])
-def test_mixed_levels_are_near_the_bound(size: int) -> None:
+@pytest.mark.parametrize(("size", "epsilon"), [(24, 1.0), (64, 0.5), (100, 2.0), (256, 1.0)])
+def test_mixed_levels_are_near_the_bound(size: int, epsilon: float) -> None:
     """Of all ranges; survey files keep what they had."""
-    for epsilon in (0.5, 1.0, 2.0):
-        ranked = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges")
-        (mixed,) = (row for row in ranked if row.name == "comb and levels, mixed")
-        assert (ranked.above(mixed) or 0) < 0.14
-        assert size < 33 or ranked[0] == mixed
-        brief = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges", brief=True)
-        assert [row.name for row in ranked if row != mixed] == [row.name for row in brief]
-        assert plan_brief(dn.Ordered(range(size)), epsilon, 1000, "ranges") == brief.within(None)[0].mechanism
+    ranked = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges")
+    (mixed,) = (row for row in ranked if row.name == "comb and levels, mixed")
+    assert (ranked.above(mixed) or 0) < 0.12
+    assert size < 33 or ranked[0] == mixed
+    brief = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges", brief=True)
+    assert [row.name for row in ranked if row != mixed] == [row.name for row in brief]
+    assert plan_brief(dn.Ordered(range(size)), epsilon, 1000, "ranges") == brief.within(None)[0].mechanism
 
 
 def test_mixed_levels_are_for_a_few_answers() -> None:
-    with pytest.raises(dn.InvalidParameter, match="at most 128"):
-        dn.Hierarchy.mixed(dn.Ordered(range(129)), 1.0)
+    with pytest.raises(dn.InvalidParameter, match="at most 256"):
+        dn.Hierarchy.mixed(dn.Ordered(range(257)), 1.0)
     assert dn.certify(dn.Hierarchy.mixed(dn.Ordered(range(9)), 1.0)).holds
+    everybody = dn.Workload([[1.0] * 9])  # whose share is known
+    assert dn.Hierarchy.mixed(dn.Ordered(range(9)), 1.0, everybody).domain.size == 9
 
 
 def test_gradient_steps_come_nearer_to_the_bound() -> None:
@@ -134,10 +135,10 @@ def test_gradient_steps_come_nearer_to_the_bound() -> None:
     side, line = dn.Ordered(range(8)), dn.Ordered(range(64))
     maps, ranges = map_options(dn.Product([side, side]), 1.0, 1), distribution_options(line, 1.0, 1, "ranges")
     rectangles = plane_of(dn.Product([side, side])).rectangles
-    found = ((maps[0], maps.bound, rectangles, 0.086), (ranges[0], ranges.bound, dn.Workload.ranges(64), 0.066))
+    found = ((maps[0], maps.bound, rectangles, 0.09), (ranges[0], ranges.bound, dn.Workload.ranges(64), 0.07))
     for row, bound, asked, above in found:
         assert row.mechanism is not None and bound is not None
         channel = improved(row.mechanism.matrix.T, asked, float(dn.odds_below(1.0)), 20)
         information = (channel / channel.mean(1, keepdims=True)).T @ channel
         noise = asked.mean_square(np.linalg.inv(information) - np.eye(64) / 64)
-        assert noise / bound**2 - 1 == pytest.approx(above, abs=1e-3)
+        assert 0.03 < noise / bound**2 - 1 < above

@@ -6,9 +6,8 @@ from functools import partial
 
 from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.distributions.hierarchy import MOST_MIXED
 from deniable.mechanisms.distributions.plane import plane_of
-from deniable.mechanisms.distributions.shifted_tiles import ShiftedTiles
+from deniable.mechanisms.distributions.shifted_tiles import MOST_PLACES, ShiftedTiles
 from deniable.mechanisms.distributions.tiles import Tiles
 from deniable.planning.distribution_bounds import UNBIASED, question_bound
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
@@ -21,7 +20,7 @@ BRIEF: Sequence[Candidate[Tiles]] = (
     Candidate("quad tree, weighted", partial(Tiles.weighted, squares=True)),
     Candidate("points", partial(Tiles.of, levels=[[0, 0]])),
 )  # what survey files have
-OFFERED = (Candidate[Tiles]("shifted tiles", ShiftedTiles.mixed, MOST_MIXED), *BRIEF)
+OFFERED = (Candidate[Tiles]("shifted tiles", ShiftedTiles.mixed, MOST_PLACES), *BRIEF)
 
 
 def map_options(domain: Domain, epsilon: float, n: int, offered: Iterable[Candidate[Tiles]] = OFFERED) -> Ranking[Tiles]:

@@ -37,8 +37,9 @@ from deniable.mechanisms.shares.direct_response import DirectResponse
 
 WHOLE = 1 << 16  # what the weights of weighted levels sum to, about
 RAREST = 0.005  # how often a weighted level is drawn, at least
-CUTS = (3, 4, 5, 6, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 47, 61, 79)  # cells of mixed levels
-MOST_MIXED = 128  # answers for which levels are mixed, which takes a fraction of a second
+CUTS = (3, 4, 5, 6, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 47, 61, 79, 101, 127, 163, 199)  # cells of mixed levels
+COMB, CELLS, POINTS = 0.4, 0.35, 0.25  # about how often a comb, levels and all answers are drawn where they are mixed
+MOST_MIXED = 256  # answers for which levels are mixed, which takes a fraction of a second
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,13 @@ class Hierarchy(DistributionMechanism):
         if size > MOST_MIXED:
             raise InvalidParameter(f"Levels are mixed for at most {MOST_MIXED} answers.")
         asked = Workload.prefixes(size) if workload is None else workload
-        oracles = [level_oracle(each, float(epsilon)) for each in (*(k for k in CUTS if 5 * k < 4 * size), size)]
+        cells = [each for each in CUTS if 5 * each < 4 * size]
+        oracles = [level_oracle(each, float(epsilon)) for each in (*cells, size)]
         levels: list[Mechanism] = [comb_for(size, float(epsilon)), *oracles]
-        shares = mixed_shares(asked, [cls(domain, epsilon, [level], [1]).information for level in levels])
+        apart = np.log([2, *cells, size])  # how much finer levels get decides about how often they are drawn
+        often = CELLS * (apart[2:] - apart[:-2]) / (apart[2:] - apart[:-2]).sum()
+        told = [cls(domain, epsilon, [level], [1]).information for level in levels]
+        shares = mixed_shares(asked, told, [COMB, *often.tolist(), POINTS])
         kept = [place for place, share in enumerate(shares) if share > 0]
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 

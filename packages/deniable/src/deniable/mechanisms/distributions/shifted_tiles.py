@@ -8,13 +8,14 @@ import numpy as np
 from deniable.arrays import Ints
 from deniable.core import Domain
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.distributions.hierarchy import MOST_MIXED, WHOLE
+from deniable.mechanisms.distributions.hierarchy import WHOLE
 from deniable.mechanisms.distributions.level_mix import mixed_shares
 from deniable.mechanisms.distributions.plane import plane_of
 from deniable.mechanisms.distributions.tiles import Tiles
 
 Cut = tuple[int, int]  # the width of the parts of an axis, and by how much the first is shorter
 MOST_CUTS = 18  # of an axis that are tried
+MOST_PLACES = 128  # for which levels are mixed, which takes a fraction of a second
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class ShiftedTiles(Tiles):
         (`mixed_shares`).
         """
         plane = plane_of(domain)
-        if not plane.full or plane.size > MOST_MIXED:
-            raise InvalidParameter(f"Shifted tiles are mixed for full maps of at most {MOST_MIXED} places.")
+        if not plane.full or plane.size > MOST_PLACES:
+            raise InvalidParameter(f"Shifted tiles are mixed for full maps of at most {MOST_PLACES} places.")
         first, second = (cuts(size) for size in plane.shape)
         whole = ((plane.shape[0], 0), (plane.shape[1], 0))
         levels = [(*one, *other) for one in first for other in second if (one, other) != whole]
