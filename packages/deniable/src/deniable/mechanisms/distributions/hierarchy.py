@@ -108,8 +108,8 @@ class Hierarchy(DistributionMechanism):
         levels: list[Mechanism] = [comb_for(size, float(epsilon)), *oracles]
         apart = np.log([2, *cells, size])  # how much finer levels get decides about how often they are drawn
         often = CELLS * (apart[2:] - apart[:-2]) / (apart[2:] - apart[:-2]).sum()
-        told = [cls(domain, epsilon, [level], [1]).information for level in levels]
-        shares = mixed_shares(asked, told, [COMB, *often.tolist(), POINTS])
+        known = [cls(domain, epsilon, [level], [1]).information for level in levels]
+        shares = mixed_shares(asked, known, [COMB, *often.tolist(), POINTS])
         kept = [place for place, share in enumerate(shares) if share > 0]
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 
