@@ -121,7 +121,12 @@ MAPS: dict[str, dn.Tiles] = {
     "tiles-shifted": dn.ShiftedTiles(
         dn.Product([dn.Ordered(range(2)), dn.Ordered(range(3))]), EPSILON, [[2, 1, 2, 1], [1, 0, 1, 0]], [1, 2]
     ),
-    "tiles-mixed": dn.ShiftedTiles.mixed(dn.Product([dn.Ordered(range(3)), dn.Ordered(range(2))]), 1.0),
+    "tiles-shifted-one": dn.ShiftedTiles(
+        dn.Points([[0, 0], [0, 1], [1, 0], [1, 1], [3, 0], [3, 1]]),
+        1.0,
+        [[1, 0, 2, 0], [2, 0, 1, 0], [1, 0, 1, 0]],
+        [3, 1, 2],
+    ),
     "tiles-places": dn.Tiles.weighted(dn.Points([[0, 0], [0, 1], [2, 3], [5, 1], [4, 4]]), EPSILON),
 }
 
