@@ -111,7 +111,9 @@ class Hierarchy(DistributionMechanism):
         known = [cls(domain, epsilon, [level], [1]).information for level in levels]
         shares = mixed_shares(asked, known, [COMB, *often.tolist(), POINTS])
         kept = [place for place, share in enumerate(shares) if share > 0]
-        return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
+        return cls(
+            domain, epsilon, [levels[place] for place in kept], [max(1, round(WHOLE * shares[place])) for place in kept]
+        )
 
     @classmethod
     def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int) -> "Hierarchy":

@@ -60,7 +60,7 @@ class ShiftedTiles(Tiles):
         levels = [(*one, *other) for one in first for other in second if (one, other) != whole]
         levels = [*(level for level in levels if level != (1, 0, 1, 0)), (1, 0, 1, 0)]  # the last distinguishes all answers
         shares = mixed_shares(plane.rectangles, [cls.of(domain, epsilon, [level]).information for level in levels])
-        kept = {level: round(WHOLE * share) for level, share in zip(levels, shares, strict=True) if share > 0}
+        kept = {level: max(1, round(WHOLE * share)) for level, share in zip(levels, shares, strict=True) if share > 0}
         return cls(domain, epsilon, list(kept), list(kept.values()))
 
     def _tiles(self, level: Sequence[int]) -> int:
@@ -86,9 +86,13 @@ def cuts(size: int) -> list[Cut]:
     """The cuts of an axis that are tried: all widths or, for long axes, some of them, unshifted and shifted by half.
 
     >>> cuts(4)
-    [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 2)]
+    [(1, 0), (2, 0), (2, 1), (3, 0), (4, 0)]
     """
     widths = sorted({round(size ** (step / (MOST_CUTS // 2 - 1))) for step in range(MOST_CUTS // 2)})
     if 2 * size <= MOST_CUTS:
         widths = list(range(1, size + 1))
-    return [cut for width in widths for cut in dict.fromkeys([(width, 0), (width, width // 2)])]
+    different: dict[tuple[int, ...], Cut] = {}
+    for width in widths:
+        for shift in (0, width // 2):
+            different.setdefault(tuple((place + shift) // width for place in range(size)), (width, shift))
+    return list(different.values())
