@@ -118,6 +118,15 @@ MEANS: dict[str, MeanMechanism] = {
 MAPS: dict[str, dn.Tiles] = {
     "tiles": dn.Tiles(dn.Product([dn.Ordered(range(2)), dn.Ordered(range(4))]), EPSILON, [[1, 2], [0, 0]], [1, 3]),
     "tiles-weighted": dn.Tiles.weighted(dn.Product([dn.Ordered(range(3)), dn.Ordered(range(3))]), 1.0),
+    "tiles-shifted": dn.ShiftedTiles(
+        dn.Product([dn.Ordered(range(2)), dn.Ordered(range(3))]), EPSILON, [[2, 1, 2, 1], [1, 0, 1, 0]], [1, 2]
+    ),
+    "tiles-shifted-one": dn.ShiftedTiles(
+        dn.Points([[0, 0], [0, 1], [1, 0], [1, 1], [3, 0], [3, 1]]),
+        1.0,
+        [[1, 0, 2, 0], [2, 0, 1, 0], [1, 0, 1, 0]],
+        [3, 1, 2],
+    ),
     "tiles-places": dn.Tiles.weighted(dn.Points([[0, 0], [0, 1], [2, 3], [5, 1], [4, 4]]), EPSILON),
 }
 

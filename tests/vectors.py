@@ -52,6 +52,7 @@ EVERYTHING: dict[str, dn.Mechanism] = {
     **NUMBERS,
     **DISTRIBUTIONS,
     "tiles-places": MAPS["tiles-places"],
+    "tiles-shifted": MAPS["tiles-shifted"],
     **{f"utility-{name}": mechanism for name, mechanism in LEAN.items()},
     **{f"published-{name}": mechanism for name, mechanism in PUBLISHED.items()},
     **KEYED,

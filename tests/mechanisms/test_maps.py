@@ -9,6 +9,8 @@ import deniable as dn
 from deniable.core import Tally
 from deniable.mechanisms.distributions.plane import plane_of
 from deniable.mechanisms.distributions.tiles import tile_weights
+from deniable.planning.maps import map_options
+from deniable.planning.planner import plan_brief
 
 SQUARE = dn.Product([dn.Interval(0, 8, steps=8), dn.Interval(0, 1, steps=5)])
 
@@ -49,6 +51,40 @@ class TestTiles:
             )
         )
         assert rectangles.bound(dn.odds_below(1.0)) - 1 < best < 0.75 * quad < 0.5 * points
+
+    @pytest.mark.parametrize(("shape", "most"), [((4, 4), 1.08), ((8, 8), 1.11), ((5, 12), 1.12), ((10, 12), 1.15)])
+    def test_shifted_tiles_are_near_the_bound(self, shape: tuple[int, int], most: float) -> None:
+        """Far nearer than tiles that are cut at the same places from level to level."""
+        domain = dn.Product([dn.Ordered(range(size)) for size in shape])
+        ranked = map_options(domain, 1.0, 1000)
+        above = {row.name: 1 + (ranked.above(row) or 0) for row in ranked}
+        assert ranked[0].name == "shifted tiles" and above["shifted tiles"] < most
+        assert above["tiles, weighted"] > above["shifted tiles"] * 1.02
+
+    def test_shifted_tiles_are_cut_where_their_levels_say(self) -> None:
+        domain = dn.Product([dn.Ordered(range(3)), dn.Ordered(range(4))])
+        mechanism = dn.ShiftedTiles(domain, 1.0, [[2, 1, 3, 0], [1, 0, 1, 0]], [1, 1])
+        tile = np.array([[0, 0, 0, 1], [2, 2, 2, 3], [2, 2, 2, 3]]).ravel()
+        alike = (mechanism.matrix[:, None, :4] == mechanism.matrix[None, :, :4]).all(2)  # the reports of the first level
+        assert (alike == (tile[:, None] == tile)).all()
+
+    @pytest.mark.parametrize("level", [[2, 1], [0, 0, 0, 0], [2, 2, 1, 0], [1, 0, 5, 0], [3, 0, 4, 0], [1, -1, 1, 0]])
+    def test_other_levels_are_refused(self, level: list[int]) -> None:
+        with pytest.raises(dn.InvalidParameter):
+            dn.ShiftedTiles(dn.Product([dn.Ordered(range(3)), dn.Ordered(range(4))]), 1.0, [level], [1])
+
+    def test_places_that_are_scattered_and_large_maps_have_tiles(self) -> None:
+        scattered = dn.Points([[0, 0], [0, 1], [2, 3], [5, 1], [4, 4]])
+        with pytest.raises(dn.InvalidParameter, match="full"):
+            dn.ShiftedTiles.mixed(scattered, 1.0)
+        with pytest.raises(dn.InvalidParameter, match="Use Tiles"):
+            dn.ShiftedTiles(scattered, 1.0, [[1, 0, 1, 0]], [1])
+        large = dn.Product([dn.Ordered(range(16)), dn.Ordered(range(16))])
+        assert {dn.plan(each, 1.0, 10, target="ranges").wire for each in (scattered, large)} == {"tiles-1"}
+
+    def test_survey_files_keep_their_mechanisms(self) -> None:
+        square = dn.Product([dn.Ordered(range(4)), dn.Ordered(range(4))])
+        assert plan_brief(square, 1.0, 1000, "ranges") == dn.Tiles.weighted(square, 1.0)
 
     def test_no_other_weights_are_better(self) -> None:
         domain = dn.Product([dn.Ordered(range(4)), dn.Ordered(range(4))])

@@ -1,19 +1,24 @@
 """Bounds of distributions: never beaten, by any channel, and not far from our own."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import deniable as dn
-from deniable.mechanisms.algebra.information import most_information
+from deniable.mechanisms.algebra.information import most_information, most_of_one
+from deniable.mechanisms.distributions.plane import plane_of
+from deniable.mechanisms.distributions.workload_channel import improved
 from deniable.planning.distribution_bounds import fitted_bound, question_bound
 from deniable.planning.distributions import distribution_options, precision
 from deniable.planning.maps import map_options
+from deniable.planning.planner import plan_brief
 from tests.planning.test_vector_bounds import channels
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0, 5.0])
 def test_no_channel_is_below(epsilon: float) -> None:
     """For the questions of the workload, and for the fitted distribution function of smooth and of spiky numbers."""
     size, n, asked = 6, 5000, dn.Workload.prefixes(6)
@@ -24,6 +29,8 @@ def test_no_channel_is_below(epsilon: float) -> None:
         information = (channel / channel.mean(0)) @ channel.T
         told = np.trace(information) - information.mean() * size
         assert told <= float(most_information(size, dn.odds_below(epsilon))) * (1 + 1e-6)
+        about_one = np.linalg.eigvalsh(information - information.mean())[-1]
+        assert about_one <= float(most_of_one(size, dn.odds_below(epsilon))) * (1 + 1e-6)
         if np.linalg.eigvalsh(information)[0] > 1e-6:
             noise = np.linalg.inv(information) - np.eye(size) / size
             assert math.sqrt(asked.mean_square(noise) / n) >= least
@@ -64,3 +71,74 @@ def test_circles_and_maps_have_a_bound_and_unknown_settings_none() -> None:
     prior = np.full(8, 1 / 8)
     assert distribution_options(dn.Ordered(range(8)), 1.0, 1000, "ranges", prior).bound is None
     assert question_bound(dn.Workload.prefixes(2000), 1.0, 10) is None
+
+
+def test_no_contrast_is_told_better_than_by_randomized_response() -> None:
+    """On whether an answer is in one half; and such a question of its own has exactly the bound."""
+    for size, epsilon in ((2, 1.0), (6, 0.5), (8, 3.0)):
+        half, odds = np.arange(size) < size // 2, dn.odds_below(epsilon)
+        likely = np.where(half[:, None] == np.array([True, False]), float(odds), 1.0)
+        channel = likely / likely.sum(1, keepdims=True)
+        information = (channel / channel.mean(0)) @ channel.T
+        told = np.linalg.eigvalsh(information - 1)[-1]
+        assert told == pytest.approx(float(most_of_one(size, odds)), rel=1e-9)
+        question = dn.Workload([half.astype(float)])
+        noise = float(odds / (odds - 1) ** 2)  # of the share of a half, n times, without the drawing of people
+        assert question.bound(odds) - 0.25 == pytest.approx(noise, rel=1e-9)
+
+
+def test_large_budgets_have_a_bound() -> None:
+    """Where the trace alone says nothing, because no report says more of an answer than the answer."""
+    for size, epsilon in ((16, 5.0), (64, 5.0), (64, 7.0)):
+        ranked = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges")
+        assert ranked.bound is not None and all(row.error > ranked.bound > 0 for row in ranked)
+
+
+def test_the_least_sum_is_that_of_the_best_information() -> None:
+    """The bound against projected gradient steps over all eigenvalues that the budget allows."""
+    for odds in (Fraction(20), Fraction(60), Fraction(400)):
+        asked = dn.Workload.prefixes(12)
+        room, most = float(most_information(12, odds)), float(most_of_one(12, odds))
+        squares = np.linalg.eigvalsh(asked.centred)[1:]
+        found = minimize(
+            lambda j, squares=squares: float((squares / j).sum()),
+            np.full(11, min(room / 11, most) * 0.9),
+            bounds=[(1e-3, most)] * 11,
+            constraints={"type": "ineq", "fun": lambda j, room=room: room - j.sum()},
+            options={"maxiter": 2000, "ftol": 1e-14},
+        )
+        assert asked.bound(odds) * asked.questions == pytest.approx(found.fun, rel=1e-5)
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(24, 1.0), (64, 0.5), (100, 2.0), (256, 1.0)])
+def test_mixed_levels_are_near_the_bound(size: int, epsilon: float) -> None:
+    """Of all ranges; survey files keep what they had."""
+    ranked = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges")
+    (mixed,) = (row for row in ranked if row.name == "comb and levels, mixed")
+    assert (ranked.above(mixed) or 0) < 0.12
+    assert size < 33 or ranked[0] == mixed
+    brief = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges", brief=True)
+    assert [row.name for row in ranked if row != mixed] == [row.name for row in brief]
+    assert plan_brief(dn.Ordered(range(size)), epsilon, 1000, "ranges") == brief.within(None)[0].mechanism
+
+
+def test_mixed_levels_are_for_a_few_answers() -> None:
+    with pytest.raises(dn.InvalidParameter, match="at most 256"):
+        dn.Hierarchy.mixed(dn.Ordered(range(257)), 1.0)
+    assert dn.certify(dn.Hierarchy.mixed(dn.Ordered(range(9)), 1.0)).holds
+    everybody = dn.Workload([[1.0] * 9])  # whose share is known
+    assert dn.Hierarchy.mixed(dn.Ordered(range(9)), 1.0, everybody).domain.size == 9
+
+
+def test_gradient_steps_come_nearer_to_the_bound() -> None:
+    """As the documentation says: so the bound is not far from what is possible, for ranges and for rectangles."""
+    side, line = dn.Ordered(range(8)), dn.Ordered(range(64))
+    maps, ranges = map_options(dn.Product([side, side]), 1.0, 1), distribution_options(line, 1.0, 1, "ranges")
+    rectangles = plane_of(dn.Product([side, side])).rectangles
+    found = ((maps[0], maps.bound, rectangles, 0.09), (ranges[0], ranges.bound, dn.Workload.ranges(64), 0.07))
+    for row, bound, asked, above in found:
+        assert row.mechanism is not None and bound is not None
+        channel = improved(row.mechanism.matrix.T, asked, float(dn.odds_below(1.0)), 20)
+        information = (channel / channel.mean(1, keepdims=True)).T @ channel
+        noise = asked.mean_square(np.linalg.inv(information) - np.eye(64) / 64)
+        assert 0.03 < noise / bound**2 - 1 < above

@@ -149,6 +149,7 @@ from deniable.mechanisms.distributions.distribution import Distribution as Distr
 from deniable.mechanisms.distributions.heat_map import HeatMap as HeatMap
 from deniable.mechanisms.distributions.hierarchy import Hierarchy as Hierarchy
 from deniable.mechanisms.distributions.rounds import combined as combined
+from deniable.mechanisms.distributions.shifted_tiles import ShiftedTiles as ShiftedTiles
 from deniable.mechanisms.distributions.square_wave import SquareWave as SquareWave
 from deniable.mechanisms.distributions.tiles import Tiles as Tiles
 from deniable.mechanisms.distributions.workload import Workload as Workload

@@ -66,6 +66,7 @@ OURS = {
     "hierarchy-1": "mechanisms.distributions.hierarchy:Hierarchy",
     "cuts-1": "mechanisms.distributions.cuts:Cuts",
     "tiles-1": "mechanisms.distributions.tiles:Tiles",
+    "shifted-tiles-1": "mechanisms.distributions.shifted_tiles:ShiftedTiles",
     "workload-1": "mechanisms.distributions.workload_channel:WorkloadChannel",
     "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
     "three-state-1": "mechanisms.key_value.three_state:ThreeState",

@@ -16,7 +16,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism, check_points
 from deniable.mechanisms.distributions.fitting import differences, fitted
 from deniable.mechanisms.distributions.grid import grid_of
-from deniable.mechanisms.distributions.hierarchy import Hierarchy
+from deniable.mechanisms.distributions.hierarchy import MOST_MIXED, Hierarchy
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel
 from deniable.mechanisms.registry import candidates
@@ -33,6 +33,7 @@ BAND = 0.5  # how much the width of bands counts beside the error of the fit for
 MODELLED = "any channel with an estimate that knows how such shares are distributed"
 JOINT = "any three channels, one for each of the last three columns,"
 TRIES, SEED = 3, 0  # simulated collections with a prior that is given as shares
+MIXED = Candidate[DistributionMechanism]("comb and levels, mixed", Hierarchy.mixed, MOST_MIXED, prior="workload")
 
 
 def distribution_options(
@@ -42,8 +43,12 @@ def distribution_options(
     target: str | Workload = "distribution",
     prior: str | ArrayLike | None = None,
     circular: bool = False,
+    brief: bool = False,
 ) -> Ranking[DistributionMechanism]:
-    """Every mechanism for the distribution of a number, the smallest error for the target first."""
+    """Every mechanism for the distribution of a number, or with `brief` those that survey files have.
+
+    The smallest error for the target comes first.
+    """
     checked_people(n)
     budget, grid = checked_epsilon(epsilon), grid_of(domain)
     check_points(grid.size)
@@ -80,6 +85,8 @@ def distribution_options(
         error = math.sqrt(asked.mean_square(noise) / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
+    if not circular and not brief:
+        offered = (*offered, MIXED)
     if isinstance(target, Workload) and not circular:
         offered = (*offered, Candidate("channel for these questions, 5 % points", WorkloadChannel.merged, prior="workload"))
     rows, remarks = made(offered, grid.size, row)
@@ -112,17 +119,25 @@ def plan_distribution(
     """
     if isinstance(target, str) and (prior is None or isinstance(prior, str)) and isinstance(domain, Interval | Ordered):
         return _remembered(
-            json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits, circular
+            json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits, circular, False
         )
-    return _planned(domain, epsilon, n, target, prior, max_bits, circular)
+    return _planned(domain, epsilon, n, target, prior, max_bits, circular, False)
+
+
+def plan_brief_distribution(domain: Domain, epsilon: float, n: int, target: str | Workload) -> DistributionMechanism:
+    """The same among the mechanisms that survey files have, which are planned whenever they are read."""
+    if not isinstance(domain, Interval | Ordered) or isinstance(target, Workload):
+        return _planned(domain, epsilon, n, target, None, None, False, True)
+    budget, many = checked_epsilon(epsilon), checked_people(n)
+    return _remembered(json.dumps(domain.spec()), budget, many, target, None, None, False, True)
 
 
 @lru_cache(maxsize=64)
 def _remembered(
-    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None, circular: bool
+    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None, circular: bool, brief: bool
 ) -> DistributionMechanism:
-    """Survey files are planned whenever they are read."""
-    return _planned(domain_from_spec(json.loads(domain)), epsilon, n, target, prior, max_bits, circular)  # type: ignore[arg-type]
+    single = domain_from_spec(json.loads(domain))
+    return _planned(single, epsilon, n, target, prior, max_bits, circular, brief)  # type: ignore[arg-type]
 
 
 def _planned(
@@ -133,8 +148,9 @@ def _planned(
     prior: str | ArrayLike | None,
     max_bits: int | None,
     circular: bool,
+    brief: bool,
 ) -> DistributionMechanism:
-    ranking = distribution_options(domain, epsilon, n, target, prior, circular).within(max_bits)
+    ranking = distribution_options(domain, epsilon, n, target, prior, circular, brief).within(max_bits)
     if target not in FITTED:
         words = "The error is that of the unbiased estimate, which intervals and bands belong to."
         if isinstance(target, str):

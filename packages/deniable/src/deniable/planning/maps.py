@@ -1,29 +1,39 @@
 """Which mechanism for the distribution of places: by the shares of all rectangles of a map."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+from functools import partial
 
-from deniable.core import Domain, checked_epsilon
+from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.plane import plane_of
+from deniable.mechanisms.distributions.shifted_tiles import MOST_PLACES, ShiftedTiles
 from deniable.mechanisms.distributions.tiles import Tiles
 from deniable.planning.distribution_bounds import UNBIASED, question_bound, unproved
-from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, people, planned
+from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+
+WORDS = "The error is that of the unbiased estimate, which intervals belong to."
 
 
-def map_options(domain: Domain, epsilon: float, n: int) -> Ranking[Tiles]:
-    """Every mechanism for a map, the smallest error of all rectangles first."""
+BRIEF: Sequence[Candidate[Tiles]] = (
+    Candidate("tiles, weighted", Tiles.weighted),
+    Candidate("quad tree, weighted", partial(Tiles.weighted, squares=True)),
+    Candidate("points", partial(Tiles.of, levels=[[0, 0]])),
+)  # what survey files have
+OFFERED = (Candidate[Tiles]("shifted tiles", ShiftedTiles.mixed, MOST_PLACES), *BRIEF)
+
+
+def map_options(domain: Domain, epsilon: float, n: int, offered: Iterable[Candidate[Tiles]] = OFFERED) -> Ranking[Tiles]:
+    """Every mechanism for a map, or those offered, the smallest error of all rectangles first."""
     checked_people(n)
     budget, plane = checked_epsilon(epsilon), plane_of(domain)
-    offered: Mapping[str, Tiles] = {
-        "tiles, weighted": Tiles.weighted(domain, budget),
-        "quad tree, weighted": Tiles.weighted(domain, budget, squares=True),
-        "points": Tiles.of(domain, budget, [[0, 0]]),
-    }
-    rows = tuple(
-        Row(name, each, math.sqrt(plane.rectangles.mean_square(each.even_noise) / n), each.layout.bits)
-        for name, each in offered.items()
-    )
+
+    def row(candidate: Candidate[Tiles]) -> Row[Tiles]:
+        mechanism = candidate.made(domain, budget)
+        error = math.sqrt(plane.rectangles.mean_square(mechanism.even_noise) / n)
+        return Row(candidate.name, mechanism, error, mechanism.layout.bits)
+
+    rows, remarks = made(offered, plane.size, row)
     error = Column(
         "error",
         "standard error of the shares of all rectangles in percentage points, root mean square, if all answers are equally "
@@ -34,7 +44,8 @@ def map_options(domain: Domain, epsilon: float, n: int) -> Ranking[Tiles]:
     shape = " by ".join(f"{size:,}" for size in plane.shape)
     subject = f"a map of {plane.size:,} places, {shape}, epsilon {budget:g} for one answer, {people(n)}"
     bound = question_bound(plane.rectangles, budget, n)
-    return Ranking(rows, subject, error, close=EQUAL, bound=bound, rivals=UNBIASED, unbounded=unproved(plane.size))
+    why = unproved(plane.size)
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED, unbounded=why)
 
 
 def plan_map(domain: Domain, epsilon: float, n: int, target: object, max_bits: int | None = None) -> Tiles:
@@ -42,9 +53,18 @@ def plan_map(domain: Domain, epsilon: float, n: int, target: object, max_bits: i
 
     >>> from deniable.domains import Interval, Product
     >>> plan_map(Product([Interval(0, 1, steps=7), Interval(0, 1, steps=7)]), 1.0, 10_000, "ranges").wire
-    'tiles-1'
+    'shifted-tiles-1'
     """
+    _check_target(target)
+    return planned(map_options(domain, epsilon, n).within(max_bits), WORDS)
+
+
+def plan_brief_map(domain: Domain, epsilon: float, n: int, target: object) -> Tiles:
+    """The same among the mechanisms that survey files have: files that are not registered yet are planned when read."""
+    _check_target(target)
+    return planned(map_options(domain, epsilon, n, BRIEF), WORDS)
+
+
+def _check_target(target: object) -> None:
     if target not in ("ranges", "distribution"):
         raise InvalidParameter('A map is planned for the shares of all rectangles: target="ranges".')
-    ranking = map_options(domain, epsilon, n).within(max_bits)
-    return planned(ranking, "The error is that of the unbiased estimate, which intervals belong to.")

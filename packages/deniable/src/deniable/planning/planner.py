@@ -192,8 +192,14 @@ def plan(
     return planner(domain, epsilon, n, max_bits)
 
 
-def plan_brief(domain: AnyDomain, epsilon: float, n: int) -> Mechanism:
-    """The same for shares as survey files have it: of single answers, see `plan_brief_shares`."""
+def plan_brief(domain: AnyDomain, epsilon: float, n: int, target: str = "shares") -> Mechanism:
+    """The same for shares or distributions as survey files have it: of single answers, see `plan_brief_shares`."""
+    if target in DISTRIBUTIONS:
+        from deniable.planning.distributions import plan_brief_distribution  # which few plans need
+        from deniable.planning.maps import plan_brief_map
+
+        planned = plan_brief_map if isinstance(domain, Points | Product) else plan_brief_distribution
+        return planned(cast(Domain, domain), epsilon, n, target)
     planner = for_shares.dispatch(type(domain))
     if planner is plan_shares:
         return plan_brief_shares(cast(Domain, domain), epsilon, n)

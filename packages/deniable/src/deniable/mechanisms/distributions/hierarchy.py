@@ -27,6 +27,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole, total_error
 from deniable.mechanisms.distributions.comb_wave import CombWave
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.level_mix import mixed_shares
 from deniable.mechanisms.distributions.square_wave import SquareWave
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -36,6 +37,9 @@ from deniable.mechanisms.shares.direct_response import DirectResponse
 
 WHOLE = 1 << 16  # what the weights of weighted levels sum to, about
 RAREST = 0.005  # how often a weighted level is drawn, at least
+CUTS = (3, 4, 5, 6, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 47, 61, 79, 101, 127, 163, 199)  # cells of mixed levels
+COMB, CELLS, POINTS = 0.4, 0.35, 0.25  # about how often a comb, levels and all answers are drawn where they are mixed
+MOST_MIXED = 256  # answers for which levels are mixed, which takes a fraction of a second
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,29 @@ class Hierarchy(DistributionMechanism):
         shares[-1] = max(shares[-1], RAREST)
         kept = [place for place, share in enumerate(shares) if share >= RAREST]
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
+
+    @classmethod
+    def mixed(cls, domain: Domain, epsilon: float, workload: Workload | None = None) -> "Hierarchy":
+        """A comb, levels of many numbers of cells and all answers, as often as the workload needs; default: all prefixes.
+
+        The cells of one level do not end where those of another do, so that no place of the line is worse than others. The
+        weights minimise the mean variance of the questions if all answers are equally common (`mixed_shares`).
+        """
+        size = domain.size
+        if size > MOST_MIXED:
+            raise InvalidParameter(f"Levels are mixed for at most {MOST_MIXED} answers.")
+        asked = Workload.prefixes(size) if workload is None else workload
+        cells = [each for each in CUTS if 5 * each < 4 * size]
+        oracles = [level_oracle(each, float(epsilon)) for each in (*cells, size)]
+        levels: list[Mechanism] = [comb_for(size, float(epsilon)), *oracles]
+        apart = np.log([2, *cells, size])  # how much finer levels get decides about how often they are drawn
+        often = CELLS * (apart[2:] - apart[:-2]) / (apart[2:] - apart[:-2]).sum()
+        known = [cls(domain, epsilon, [level], [1]).information for level in levels]
+        shares = mixed_shares(asked, known, [COMB, *often.tolist(), POINTS])
+        kept = [place for place, share in enumerate(shares) if share > 0]
+        return cls(
+            domain, epsilon, [levels[place] for place in kept], [max(1, round(WHOLE * shares[place])) for place in kept]
+        )
 
     @classmethod
     def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int) -> "Hierarchy":

@@ -48,17 +48,20 @@ class Tiles(LinearMechanism):
         numbers = (*weights, *(each for level in levels for each in level))
         if not 1 <= len(levels) <= 64 or len(levels) != len(weights) or not all(map(is_whole, numbers)) or min(weights) < 1:
             raise InvalidParameter("A map has 1 to 64 levels of tiles, and a positive whole weight for each.")
-        rows, columns = self.plane.shape
         for level in levels:
-            inside = len(level) == 2 and 1 <= level[0] <= rows and 1 <= level[1] <= columns and level[0] * level[1] > 1
-            if level != (0, 0) and not (inside and level[0] * level[1] <= self.domain.size):
-                raise InvalidParameter(
-                    f"A level of tiles cuts the axes into at most {rows} and {columns} parts, at least two tiles together "
-                    "and at most as many as there are answers; [0, 0] asks for the answer itself."
-                )
+            self._check(level)
         whole = [tuple(int(each) for each in level) for level in levels]
         self._fix(levels=tuple(whole), weights=tuple(map(int, weights)))
         super().__post_init__()
+
+    def _check(self, level: Sequence[int]) -> None:
+        rows, columns = self.plane.shape
+        inside = len(level) == 2 and 1 <= level[0] <= rows and 1 <= level[1] <= columns and level[0] * level[1] > 1
+        if level != (0, 0) and not (inside and level[0] * level[1] <= self.domain.size):
+            raise InvalidParameter(
+                f"A level of tiles cuts the axes into at most {rows} and {columns} parts, at least two tiles together "
+                "and at most as many as there are answers; [0, 0] asks for the answer itself."
+            )
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate["Tiles"]]:
@@ -98,8 +101,7 @@ class Tiles(LinearMechanism):
     @cached_property
     def oracles(self) -> list[PureProtocol]:
         """The mechanism of each level."""
-        tiles = [level[0] * level[1] or self.domain.size for level in self.levels]
-        return [level_oracle(each, float(self.epsilon)) for each in tiles]
+        return [level_oracle(self._tiles(level), float(self.epsilon)) for level in self.levels]
 
     @cached_property
     def starts(self) -> list[int]:
@@ -109,6 +111,10 @@ class Tiles(LinearMechanism):
     @property
     def cells(self) -> int:
         return self.starts[-1]
+
+    def _tiles(self, level: Sequence[int]) -> int:
+        """How many tiles a level has."""
+        return level[0] * level[1] or self.domain.size
 
     def _tile(self, level: Sequence[int]) -> Ints:
         """The tile of each answer at a level."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.information import most_information
+from deniable.mechanisms.algebra.information import most_information, most_of_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +86,14 @@ class Workload:
         """The smallest n times mean variance that any channel with these odds can have, if all answers are equally common.
 
         What a report says about the shares is a matrix whose trace, less that of what is known, is at most
-        `most_information`; with singular values s of the centred questions the bound is (sum of s)^2 over the questions and
-        that.
+        `most_information`, and of which no eigenvalue is above `most_of_one`. With singular values s of the centred
+        questions, the least sum of s^2 / j over eigenvalues j has j proportional to s where that is not too large.
         The variance is for people drawn at random; it holds for reports about them with that much less.
         """
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(self.centred), 0))
-        return float(values.sum() ** 2 / (self.questions * float(most_information(self.size, odds))))
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(self.centred), 0))[:0:-1]  # the last is that of the known sum
+        room, most = float(most_information(self.size, odds)), float(most_of_one(self.size, odds))
+        full = 0  # how many eigenvalues are as large as can be
+        while full < len(values) and room * values[full] > most * values[full:].sum():
+            room, full = room - most, full + 1
+        rest = float(values[full:].sum())
+        return (float((values[:full] ** 2).sum()) / most + (rest**2 / room if rest else 0.0)) / self.questions

@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.core import Domain, Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter
-from deniable.planning import plan
+from deniable.planning.planner import plan_brief
 from deniable.survey.kinds.kind import D, Details, Figures, Kind, Published, WrongDetail
 from deniable.survey.kinds.summary import Shares, summary
 
@@ -55,7 +55,7 @@ class Distributed(Kind[D]):
         if target not in TARGETS:
             return super().mechanism(domain, details, epsilon, people)
         try:
-            return plan(domain, epsilon, people, target=target)  # type: ignore[call-overload]
+            return plan_brief(domain, epsilon, people, target)
         except InvalidParameter as error:
             raise WrongDetail("target", str(error)) from None
 
