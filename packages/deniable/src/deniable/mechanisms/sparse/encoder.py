@@ -52,7 +52,7 @@ def labels_for(
         coordinate.values,
         math.log(coordinate.odds),
         alpha,
-        _series(alpha),
+        series_of(alpha),
     )
     return labels.astype(np.int64)
 
@@ -68,7 +68,7 @@ def stream(coins: Coins) -> StreamCoins:
 
 
 @lru_cache(maxsize=16)
-def _series(alpha: float) -> NDArray[np.float64]:
+def series_of(alpha: float) -> NDArray[np.float64]:
     """The coefficients of p(x), highest first; see kernels/encoder_plain.py."""
     a = 1 - 1 / alpha
     terms = [(-1) ** n * (1 - a) / (math.factorial(n) * (n + 1) * (a + n)) for n in range(TERMS)]
