@@ -1,7 +1,7 @@
 """Compressed response: vectors encoded a second, and coordinates decoded a second, on one thread.
 
-The bound of short chunks is a C loop that does the same work. That of the others is NumPy's own Philox making the random words
-that the same work looks at, and nothing else.
+The bound of short chunks is a C loop that does the same work. That of the others is NumPy's own Philox making the random
+words that the same work looks at, and nothing else.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,9 @@
 """Sparse vectors: very many coordinates, of which few differ from their public reference."""
 
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import error as StructError
+from struct import pack
 from typing import Any, overload
 
 import numpy as np
@@ -135,16 +136,22 @@ def _has_twice(batch: Sparse) -> bool:
 
 def _whole(numbers: Iterable[Any]) -> Ints:
     """Whole numbers as an array; anything else is an error."""
-    if type(numbers) is list:
-        quick = np.frombuffer(array("q", numbers), np.int64)  # a third of the time of np.array, which is asked when in doubt
-        if quick.size and quick.max() > 1:  # else they may be truth values
-            return quick
+    if type(numbers) is list and numbers and type(numbers[0]) is not bool and (quick := _packed(numbers)) is not None:
+        return quick
     found = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers))
     if found.size == 0:
         return np.empty(0, np.int64)
     if found.ndim != 1 or found.dtype.kind not in "iu" or (found.dtype == np.uint64 and found.max() >= 1 << 63):
         raise TypeError
     return found.astype(np.int64)
+
+
+def _packed(numbers: list[Any]) -> Ints | None:
+    """Whole numbers as an array in a fifth of the time that `np.array` takes; None where that is to be asked."""
+    try:
+        return np.frombuffer(pack(f"{len(numbers)}q", *numbers), np.int64)
+    except StructError:  # something else than whole numbers
+        return None
 
 
 class _Cells(Sequence[str]):

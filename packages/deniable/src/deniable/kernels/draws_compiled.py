@@ -181,7 +181,7 @@ def permute(values: Ints, round_keys: Words, left: int, right: int, size: int, i
     out = np.empty(len(values), np.int64)
     given = np.uint64(left), np.uint64(right), np.uint64(size)
     if not inverse and len(round_keys) == 6 and left * right < EXACT:
-        _once(values, *round_keys, *given[:2], out)
+        _once(values, round_keys, *given[:2], out)
         beyond = np.flatnonzero(out >= size)
         if beyond.size:
             again = np.empty(len(beyond), np.int64)
@@ -204,8 +204,9 @@ def _both(high, low, even, odd, left, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _once(values, k0, k1, k2, k3, k4, k5, left, right, out):  # type: ignore[no-untyped-def]
+def _once(values, round_keys, left, right, out):  # type: ignore[no-untyped-def]
     """All rounds once, without a branch: LLVM runs several values side by side."""
+    k0, k1, k2, k3, k4, k5 = round_keys[0], round_keys[1], round_keys[2], round_keys[3], round_keys[4], round_keys[5]
     for i in range(values.shape[0]):
         x = np.uint64(values[i])
         high = np.uint64(np.int64(np.float64(values[i]) / np.float64(np.int64(right))))  # right below 2^52

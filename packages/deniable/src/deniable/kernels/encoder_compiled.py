@@ -160,7 +160,7 @@ def nets_of(ahead, found, first, last, place, value, chunk, key, threshold, valu
 
 @uncounted
 def nets_before(at, offsets, place, value, chunk, key, threshold, values, early, ties):  # type: ignore[no-untyped-def]
-    """The first draws of a chunk side by side; of those that are tied, place, chunk and draw are kept and settled together."""
+    """The first draws of a chunk side by side; those that are tied are written down and settled together."""
     chunks, top, tied, c = np.uint64(offsets.shape[0] - 1), threshold >> np.uint64(28), ZERO, np.uint64(at)
     last = min(c + AT_ONCE, chunks)
     if values != TWO:
@@ -197,13 +197,16 @@ def _settle_early(at, tied, place, chunk, key, threshold, early, ties):  # type:
         for i in range(FIRST):
             entry = ties[min(begin + i, tied - ONE)]
             c = at + ((entry >> THREE) & np.uint64(63))
-            own[i], own[FIRST + i], own[TWO * FIRST + i], own[THREE * FIRST + i] = place[entry >> NINE], chunk[c], key[c], entry
+            own[i], own[FIRST + i], own[TWO * FIRST + i], own[THREE * FIRST + i] = (
+                place[entry >> NINE],
+                chunk[c],
+                key[c],
+                entry,
+            )
         for i in range(FIRST):
             at_place, label = own[i], (own[THREE * FIRST + i] & np.uint64(7)) + ONE
             k = own[TWO * FIRST + i]
-            w0, w1, w2, w3 = block_of(
-                ((at_place >> FIVE) << THREE) + ONE, own[FIRST + i], label, ZERO, k & MASK, k >> HALF
-            )
+            w0, w1, w2, w3 = block_of(((at_place >> FIVE) << THREE) + ONE, own[FIRST + i], label, ZERO, k & MASK, k >> HALF)
             own[FOUR * FIRST + i] = first_digit(at_place & LANE, w0, w1, w2, w3)
         for i in range(min(FIRST, tied - begin)):
             entry, digit = ties[begin + i], own[FOUR * FIRST + i]
@@ -218,22 +221,18 @@ def _settle_early(at, tied, place, chunk, key, threshold, early, ties):  # type:
 def weigh_early(waits, used, early, row, factors, middle, largest, room):  # type: ignore[no-untyped-def]
     """All of them as if none were past A, in place of branches that would be guessed wrong; then the last that counts.
 
-    `room` has the times, the weights, and the smallest weight so far with its label.
+    `room` has the times, the square roots of the marks, and the smallest weight so far with its label.
     """
     first, time, best, label, passed = np.uint64(used), 0.0, math.inf, 0.0, ZERO
     for k in range(FIRST):
-        time += waits[first + TWO * k]
-        room[k] = time
         room[FIRST + k] = math.sqrt(waits[first + TWO * k + ONE])
     for k in range(FIRST):
-        room[FIRST + k] = room[k] * room[FIRST + k] * factors[np.uint64(middle + early[row, k])]
-    for k in range(FIRST):
-        weight = room[FIRST + k]
+        time += waits[first + TWO * k]
+        weight = time * room[FIRST + k] * factors[np.uint64(middle + early[row, k])]
         label = float(k + ONE) if weight < best else label
         best = weight if weight < best else best
-        room[TWO * FIRST + k], room[THREE * FIRST + k] = best, label
-    for k in range(FIRST):
-        passed += np.uint64(room[k] < room[TWO * FIRST + k] * largest)
+        room[k], room[TWO * FIRST + k], room[THREE * FIRST + k] = time, best, label
+        passed += np.uint64(time < best * largest)
     last = min(passed, FIRST - ONE)
     return (
         used + 2 * np.int64(last + ONE),
@@ -288,6 +287,12 @@ def _exponentials(words, found):  # type: ignore[no-untyped-def]
 
 OFTEN = ("next_point", "polynomial", "poisson")
 encode = compiled(
-    encoder_plain, OFTEN, uniform=uniform, minus_log=minus_log, fallen=fallen, nets_of=nets_of, nets_before=nets_before,
-    weigh_early=weigh_early
+    encoder_plain,
+    OFTEN,
+    uniform=uniform,
+    minus_log=minus_log,
+    fallen=fallen,
+    nets_of=nets_of,
+    nets_before=nets_before,
+    weigh_early=weigh_early,
 )["encode"]

@@ -74,13 +74,13 @@ def encode(
     ahead, room = np.empty((AHEAD, 6)), np.empty(4 * EARLY)
     early, ties = np.empty((GROUP, EARLY), np.int64), np.empty(MOST_TIED + ROOM, np.uint64)
     begin, ready, known = at, at, 0
+    time, counted, rank = float(state[1]), float(state[2]), float(state[3])
+    best, label, reach = float(state[4]), float(state[5]), float(state[6])
     while at < len(labels):
         if at >= ready:
             begin = at
             ready, known = nets_before(at, offsets, place, value, chunk, key, below, kinds, early, ties)
         first, last = int(offsets[at]), int(offsets[at + 1])
-        time, counted, rank = float(state[1]), float(state[2]), float(state[3])
-        best, label, reach = float(state[4]), float(state[5]), float(state[6])
         largest = float(factors[middle - (last - first)])
         if alpha == 2.0 and known == EARLY and rank == 0.0 and used + 2 * EARLY <= len(words):
             used, time, rank, best, label = weigh_early(waits, used, early, at - begin, factors, middle, largest, room)
@@ -99,7 +99,9 @@ def encode(
                     continue
             won = False
             if found > 0:
-                nets_of(ahead, found, first, last, place, value, chunk[at], key[at], below, kinds, factors, best, digits, nets)
+                nets_of(
+                    ahead, found, first, last, place, value, chunk[at], key[at], below, kinds, factors, best, digits, nets
+                )
                 for one in range(found):
                     weight = float(ahead[one, 4]) * float(factors[middle + nets[one]])
                     if weight < best:
@@ -108,14 +110,15 @@ def encode(
                         rank, used, won = float(ahead[one, 2]), int(ahead[one, 3]), True
                         break
             if status == LACKING and not won:
-                keep(state, at, time, counted, rank, best, label, reach)
+                state[0], state[1], state[2], state[3] = at, time, counted, rank
+                state[4], state[5], state[6] = best, label, reach
                 return at, used
             if status == ENDED and not won:
                 labels[at], used = np.uint64(int(label)), used + 1
                 break
             found, wanted = 0, AFTER_BEST if won else AHEAD
         at += 1
-        keep(state, at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf)
+        time, counted, rank, best, label, reach = 0.0, 0.0, 0.0, math.inf, 0.0, math.inf
     return at, used
 
 
@@ -248,12 +251,6 @@ def power(x: float, exponent: float) -> float:
     if exponent == 2.0:
         return x * x
     return math.sqrt(x) if exponent == 0.5 else math.pow(x, exponent)
-
-
-def keep(state: Floats, at: int, time: float, counted: float, rank: float, best: float, label: float, reach: float) -> None:
-    """Write down where the encoder is."""
-    state[0], state[1], state[2], state[3] = at, time, counted, rank
-    state[4], state[5], state[6] = best, label, reach
 
 
 def nets_of(

@@ -197,6 +197,9 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         """The message of each vector."""
         plain, messages = chunks >= self._plain_from, np.full(len(truth), b"", object)
         places = self.permutation.forward(truth.places)
+        if not plain.any():
+            messages[:] = self._label_code.write(self._labels(truth, places, chunks, keys, coins), chunks)
+            return messages
         if not plain.all():
             kept = np.repeat(~plain, truth.counts)
             offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])
