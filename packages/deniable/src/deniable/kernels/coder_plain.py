@@ -19,7 +19,7 @@ TOTAL = 16  # bits of the sum of all weights
 
 def bit_length(number):  # type: ignore[no-untyped-def]
     """How many binary digits a number below 2^53 has; of zero, none."""
-    return number.bit_length()
+    return int(number).bit_length()
 
 
 def backwards(bits):  # type: ignore[no-untyped-def]
