@@ -56,7 +56,9 @@ def _at(array: npt.NDArray[Any]) -> c_void_p:
 class GradientPerturb:
     """A round of softmax regression on reports of `UnitAxes`: from features and labels to the mean gradient."""
 
-    def __init__(self, mechanism: dn.UnitAxes, rows: Floats, labels: npt.NDArray[np.int64], classes: int, library: Any) -> None:
+    def __init__(
+        self, mechanism: dn.UnitAxes, rows: Floats, labels: npt.NDArray[np.int64], classes: int, library: Any
+    ) -> None:
         assert mechanism.rounds == 1 and mechanism.padded <= 1024 and rows.shape[1] < 64
         self._mechanism, self._rows, self._labels, self._classes = mechanism, np.ascontiguousarray(rows), labels, classes
         self._loop, self._stream = library.gradient_perturb, Keystream()

@@ -14,6 +14,7 @@ from deniable.kernels.same_text import uncounted
 
 SINGLES, DOUBLES = 32, 16  # rows side by side
 ROWS, ZERO, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(each) for each in (SINGLES, 0, 2, 3, 4, 5, 6, 7, 8))
+HIGHEST = np.uint32(1 << 31)
 MOST_WHOLE = 1 << 14  # dimensions up to which an axis is turned back in whole numbers of 16 and 32 bits
 
 
@@ -47,17 +48,33 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
 
 @uncounted
 def _transform(side, rows, size):  # type: ignore[no-untyped-def]
-    """The Hadamard transform of columns that stand side by side, without its scale."""
+    """The Hadamard transform of columns that stand side by side, without its scale: two steps at a time, then one if left."""
     step = 1
-    while step < size:
+    while 4 * step <= size:
         length = step * rows
-        for start in range(0, size * rows, 2 * length):
-            low, high = side[start : start + length], side[start + length : start + 2 * length]
+        for start in range(0, size * rows, 4 * length):
+            first, second = side[start : start + length], side[start + length : start + 2 * length]
+            third, fourth = side[start + 2 * length : start + 3 * length], side[start + 3 * length : start + 4 * length]
             for k in range(length):
-                a, b = low[k], high[k]
-                low[k] = a + b
-                high[k] = a - b
-        step *= 2
+                a, b, c, d = first[k], second[k], third[k], fourth[k]
+                first[k] = (a + b) + (c + d)
+                second[k] = (a - b) + (c - d)
+                third[k] = (a + b) - (c + d)
+                fourth[k] = (a - b) - (c - d)
+        step *= 4
+    if step < size:
+        low, high = side[: step * rows], side[step * rows : 2 * step * rows]
+        for k in range(step * rows):
+            a, b = low[k], high[k]
+            low[k] = a + b
+            high[k] = a - b
+
+
+@uncounted
+def _flip(bits, at, own, shift, many):  # type: ignore[no-untyped-def]
+    """`many` is an argument because LLVM would write a loop of a fixed length out, and not make vectors of it."""
+    for k in range(many):
+        bits[at + k] ^= np.uint32(own[k] << shift) & HIGHEST
 
 
 @njit(cache=True, nogil=True)
@@ -69,9 +86,7 @@ def _turn_singles(side, words, first, last, size, turn):  # type: ignore[no-unty
             word = words[row, turn * (size // 64) + half // 2]
             own[row - first] = np.uint32(word >> np.uint64(32 * (half & 1)) & np.uint64(0xFFFFFFFF))
         for bit in range(32):
-            at = (half * 32 + bit) * SINGLES
-            for k in range(SINGLES):
-                bits[at + k] ^= own[k] >> np.uint32(bit) << np.uint32(31)
+            _flip(bits, np.uint64((half * 32 + bit) * SINGLES), own, np.uint32(31 - bit), np.uint64(len(own)))
 
 
 @njit(cache=True, nogil=True)
@@ -157,13 +172,13 @@ def _turn_whole(bits, words, first, last, size, turn):  # type: ignore[no-untype
         for row in range(first, last):
             word = words[row, turn * (size // 64) + part // 4]
             own[row - first] = np.uint16(word >> np.uint64(16 * (part & 3)) & np.uint64(0xFFFF))
-        for bit in range(16):
-            at = (part * 16 + bit) * SINGLES
-            for k in range(SINGLES):
-                bits[at + k] = (own[k] >> np.uint16(bit)) & np.uint16(1)
+        for bit in range(np.uint64(16)):
+            at = (np.uint64(part * 16) + bit) * ROWS
+            for k in range(ROWS):
+                bits[at + k] = np.uint16((own[k] >> np.uint16(bit)) & np.uint16(1))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums of whole numbers, in any order
 def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[no-untyped-def]
     """The sums of axes turned back: up to their scale, all numbers on the way are whole."""
     sign, bits = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.uint16)
@@ -176,9 +191,10 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
         while half < size:  # the first transform, of an axis: the second half is the first one, or its opposite
             for row in range(first, last):
                 own[row - first] = np.uint16(axes[row] & half != 0)
-            for column in range(half):
-                for k in range(SINGLES):
-                    sign[(half + column) * SINGLES + k] = sign[column * SINGLES + k] ^ own[k]
+            for column in range(np.uint64(half)):
+                near, far = column * ROWS, (np.uint64(half) + column) * ROWS
+                for k in range(ROWS):
+                    sign[far + k] = sign[near + k] ^ own[k]
             half *= 2
         _turn_whole(bits, words, first, last, size, TURNS - 1)
         for i in range(size * SINGLES):
@@ -189,11 +205,15 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
             long[i] = np.int32(short[i]) * (np.int32(1) - np.int32(bits[i]) * np.int32(2))
         _transform(long, SINGLES, size)
         _turn_whole(bits, words, first, last, size, TURNS - 3)
-        for column in range(len(sums)):
-            at, some = column * SINGLES, 0.0  # whole numbers below 2^53
-            for row in range(last - first):
-                some += np.rint(np.float64(long[at + row] * (1 - 2 * np.int32(bits[at + row]))) * scale + unit)
-            sums[column] += np.int64(some)
+        for row in range(last - first, SINGLES):
+            long[row::SINGLES] = 0
+        for column in range(np.uint64(len(sums))):
+            at, some = column * ROWS, 0.0  # whole numbers below 2^53
+            for k in range(ROWS):
+                some += np.rint(
+                    np.float64(long[at + k] * (np.int32(1) - np.int32(2) * np.int32(bits[at + k]))) * scale + unit
+                )
+            sums[column] += np.int64(some) - (SINGLES - (last - first)) * np.int64(unit)
 
 
 @njit(cache=True, nogil=True)
