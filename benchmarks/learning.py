@@ -1,7 +1,7 @@
 """Private learning: whole trainings and their parts.
 
-The bounds of `mean/unit-codes` and `sgd` are C loops that do the same work. Those of the others are the same learning without
-privacy or with noise that is not secure, in NumPy, scikit-learn or Flower: it is what privacy costs that such a figure shows.
+The bounds of `mean/unit-codes` and `sgd` are C loops that do the same work. Those of the others are the same learning
+without privacy or with noise that is not secure, in NumPy, scikit-learn or Flower: such a figure shows what privacy costs.
 """
 
 import logging

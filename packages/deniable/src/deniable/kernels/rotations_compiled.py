@@ -48,7 +48,7 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
 
 @uncounted
 def _transform(side, rows, size):  # type: ignore[no-untyped-def]
-    """The Hadamard transform of columns that stand side by side, without its scale: two steps at a time, then one if left."""
+    """The Hadamard transform of columns that stand side by side, without its scale: two steps at a time, then the last."""
     step = 1
     while 4 * step <= size:
         length = step * rows
