@@ -24,9 +24,9 @@ CELLS = [Cell("direct", "perturb", "", 1024), Cell("unary", "perturb", "optimize
 TURNS = 5
 PAGE = """# Randomizing on several cores
 
-Written by `python -m benchmarks.threads --n {n}` on {cores} cores, by the clock on the wall, with secure coins; `--n` is the size of
-a batch of short answers. One thread and all cores took turns; a speed-up is the median of {turns} of them. The load of the machine
-was {before:.1f} before and {after:.1f} after: with more than {cores}, a core is not always there. Coins with a seed are drawn by one thread.
+Written by `python -m benchmarks.threads --n {n}` on {cores} cores, by the clock on the wall, with secure coins; `--n` is the
+size of a batch of short answers. One thread and all cores took turns; a speed-up is the median of {turns} of them. The load of
+the machine was {before:.1f} before and {after:.1f} after, this process at nice {nice}. Coins with a seed use one thread.
 
 """
 HEAD = "| answers a second | one thread | all cores | speed-up |\n|---|--:|--:|--:|"
@@ -113,7 +113,8 @@ def main(n: int, seconds: float) -> None:
         best = [max(rates) for rates in zip(*turns, strict=True)]
         lines.append(f"| {name} | {best[0]:,.0f} | {best[1]:,.0f} | {speed_up:.2f} |")
         click.echo(lines[-1])
-    told = PAGE.format(n=n, cores=cores_there(), turns=TURNS, before=before, after=os.getloadavg()[0])
+    load = {"before": before, "after": os.getloadavg()[0], "nice": os.nice(0)}
+    told = PAGE.format(n=n, cores=cores_there(), turns=TURNS, **load)
     Path(__file__).with_suffix(".md").write_text(told + "\n".join(lines) + "\n")
 
 
