@@ -44,6 +44,7 @@ def test_messages_of_chunks_are_responses() -> None:
 
 def test_codes_are_near_as_often_as_ours() -> None:
     random, mechanism = np.random.default_rng(1), dn.UnitCodes(dn.UnitVectors(32), 4.0)
+    layout: Any = mechanism.layout
     rows = random.normal(size=(2000, 32))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     bound = CodesPerturb(mechanism, rows, library())
@@ -51,7 +52,7 @@ def test_codes_are_near_as_often_as_ours() -> None:
     order = np.argsort(-nearness(rows, bound.seeds.astype(np.int64), mechanism.codes), axis=1)
     place = (order == bound.codes[:, None]).argmax(axis=1)
     assert is_near(float((place < mechanism.near).mean()), inside(mechanism) / 2**32, len(rows))
-    sums = mechanism.votes({"seed0": bound.seeds, "code0": bound.codes.astype(mechanism.layout.fields[1].dtype)})
+    sums = mechanism.votes({"seed0": bound.seeds, "code0": bound.codes.astype(layout.fields[1].dtype)})
     np.testing.assert_allclose(mean, (sums / len(rows) / (1 << 24) - 1) / mechanism.length, atol=1e-6)
 
 

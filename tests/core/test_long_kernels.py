@@ -1,5 +1,7 @@
 """Compiled loops for long answers beside their twins in NumPy: whole numbers agree, and floats to the last digits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,11 @@ pytestmark = pytest.mark.needs("numba")
 SIZES = [128, 256, 512, 1024]
 
 
+def plain_of(loop: Any) -> Any:
+    """The loop in NumPy."""
+    return loop.__wrapped__
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_axes_are_summed_alike(size: int) -> None:
     from deniable.kernels import rotations_compiled
@@ -16,7 +23,7 @@ def test_axes_are_summed_alike(size: int) -> None:
     random, people = np.random.default_rng(size), 77  # not a multiple of the rows that stand side by side
     words = random.integers(0, 1 << 63, (people, 3 * size // 64)).astype(np.uint64) * np.uint64(2)
     given = random.integers(0, size, people), random.integers(0, 2, people), words, size, size - 9, 1 << 24
-    np.testing.assert_array_equal(rotations_compiled.axis_sums(*given), rotations.axis_sums.__wrapped__(*given))  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(rotations_compiled.axis_sums(*given), plain_of(rotations.axis_sums)(*given))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -30,7 +37,7 @@ def test_the_same_column_stands_at_a_place(size: int) -> None:
     place = random.integers(0, size, 70)
     np.testing.assert_array_equal(
         rotations_compiled.largest_at(rows, place),
-        rotations.largest_at.__wrapped__(rows, place),  # type: ignore[attr-defined]
+        plain_of(rotations.largest_at)(rows, place),
     )
 
 
@@ -43,9 +50,7 @@ def test_vectors_are_sorted_by_chunks_alike() -> None:
     places = np.concatenate([random.integers(0, size, count) for size, count in zip(sizes, counts, strict=True)])
     places[5 : 5 + 4] = [300, 0, 299, 150]
     given = places, random.integers(1, 9, len(places)), np.concatenate([[0], np.cumsum(counts)]), sizes, chunks
-    for ours, plain in zip(
-        sorting_compiled.sorted_by_chunk(*given), sorting.sorted_by_chunk.__wrapped__(*given), strict=True
-    ):  # type: ignore[attr-defined]
+    for ours, plain in zip(sorting_compiled.sorted_by_chunk(*given), plain_of(sorting.sorted_by_chunk)(*given), strict=True):
         np.testing.assert_array_equal(ours, plain)
 
 
@@ -60,7 +65,7 @@ def test_coordinates_are_permuted_alike(size: int) -> None:
     )
     given = values, keys, left, -(-size // left), size, False
     moved = draws_compiled.permute(*given)
-    np.testing.assert_array_equal(moved, draws.permute.__wrapped__(*given))  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(moved, plain_of(draws.permute)(*given))
     assert len(np.unique(moved)) == len(values) and moved.max() < size
 
 
@@ -76,7 +81,7 @@ def test_short_vectors_are_multiplied_alike() -> None:
         ("products", (rows, few)),
         ("products", (random.normal(size=(5, 300)), random.normal(size=(9, 300)))),
     ):
-        plain = getattr(lengths, name).__wrapped__(*given)
+        plain = plain_of(getattr(lengths, name))(*given)
         off = 1e-7 if name == "on_sphere" else 1e-15  # the root of what rounding leaves of 1 - 1
         np.testing.assert_allclose(getattr(lengths_compiled, name)(*given), plain, rtol=1e-13, atol=off)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -84,6 +89,6 @@ def test_short_vectors_are_multiplied_alike() -> None:
         given_rows = unit.copy()
         given_rows[7, 3] *= changed
         given_rows[7] *= changed
-        ours, plain = (each(given_rows, 1e-2) for each in (lengths_compiled.unit_rows, lengths.unit_rows.__wrapped__))  # type: ignore[attr-defined]
+        ours, plain = (each(given_rows, 1e-2) for each in (lengths_compiled.unit_rows, plain_of(lengths.unit_rows)))
         assert ours[1] == plain[1] == right
         np.testing.assert_allclose(ours[0], plain[0], rtol=1e-13)

@@ -9,8 +9,9 @@ from deniable.kernels.plain import compiled_in
 @compiled_in("lengths_compiled", lambda rows, off: rows.size)
 def unit_rows(rows: Floats, off: float) -> tuple[Floats, bool]:
     """The rows divided by their lengths, and whether each length was one up to `off`: then all numbers are finite."""
-    length = np.sqrt((rows**2).sum(axis=1))
-    return rows / length[:, None], bool((np.abs(length - 1) < off).all())
+    with np.errstate(all="ignore"):  # what is refused may be divided by nothing
+        length = np.sqrt((rows**2).sum(axis=1))
+        return rows / length[:, None], bool((np.abs(length - 1) < off).all())
 
 
 @compiled_in("lengths_compiled", lambda rows, clip: rows.size)
