@@ -26,7 +26,7 @@ def test_axes_are_summed_alike(size: int) -> None:
     np.testing.assert_array_equal(rotations_compiled.axis_sums(*given), plain_of(rotations.axis_sums)(*given))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [10, 33, *SIZES])
 def test_the_same_column_stands_at_a_place(size: int) -> None:
     """Also where numbers are the same, opposite, zero or none."""
     from deniable.kernels import rotations_compiled
@@ -34,7 +34,9 @@ def test_the_same_column_stands_at_a_place(size: int) -> None:
     random = np.random.default_rng(size)
     rows = random.normal(size=(70, size)).astype(np.float32)
     rows[:, 5], rows[3], rows[4, ::2], rows[5, 7], rows[6, 3] = -rows[:, 9], 1.0, 0.0, np.nan, np.inf
+    rows.view(np.uint32)[7, :4] = 0xFFFFFFFF  # the largest of what are no numbers
     place = random.integers(0, size, 70)
+    place[7] = 2
     np.testing.assert_array_equal(
         rotations_compiled.largest_at(rows, place),
         plain_of(rotations.largest_at)(rows, place),

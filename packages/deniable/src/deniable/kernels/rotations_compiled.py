@@ -220,7 +220,8 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
 def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
     """Of several rows side by side, the largest key that more than `place` columns reach, bit by bit; then its column."""
     n, size = rows.shape
-    side, key, tried = np.zeros(size * SINGLES, np.int32), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    wide = (size + 7) // 8 * 8  # filled up with columns that reach no key
+    side, key, tried = np.full(wide * SINGLES, -1, np.int32), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
     wanted, reach = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
     column_of = np.empty(SINGLES, np.int32)
     for first in range(0, n, SINGLES):
@@ -234,13 +235,13 @@ def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
             for k in range(SINGLES):
                 tried[k] = key[k] | np.int32(1 << bit)
                 reach[k] = 0
-            _count(side, size, tried, reach)
+            _count(side, wide, tried, reach)
             for k in range(SINGLES):
                 key[k] = tried[k] if reach[k] > wanted[k] else key[k]
-        for k in range(SINGLES):
-            tried[k] = key[k] + np.int32(1)
-            reach[k] = 0
-        _count(side, size, tried, reach)
+        reach[:] = 0
+        for column in range(np.uint64(size)):
+            for k in range(ROWS):
+                reach[k] += np.int32(side[column * ROWS + k] > key[k])
         for k in range(SINGLES):
             reach[k] = wanted[k] - reach[k]  # how many columns with the same key come before
             column_of[k] = 0
