@@ -33,8 +33,8 @@ PAGE = """# Randomizing on several cores
 Written by `python -m benchmarks.threads --n {n}` on {cores} cores, with secure coins; `--n` is the size of a batch of short
 answers. Time is that of the processor along the longest way: what the first thread does, and where another one takes longer
 than its part, that. So the other work of the machine, whose load was {before:.1f} before and {after:.1f} after, is left out,
-and so is waiting for the lock of the interpreter. One thread and all cores took turns, {turns} of them; rates are the best, a
-speed-up is the median. Coins with a seed use one thread, so that their bytes do not depend on how many there are.
+and so is waiting for the lock of the interpreter. One thread and all cores took {turns} turns; rates are the best, speed-ups
+the median. Coins with a seed use one thread, so that their bytes do not depend on how many there are.
 
 """
 HEAD = "| answers a second | one thread | all cores | speed-up |\n|---|--:|--:|--:|"

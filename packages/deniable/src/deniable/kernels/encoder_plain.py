@@ -32,6 +32,7 @@ FOUND, ENDED, LACKING = 0, 1, 2
 AHEAD, AFTER_BEST = 16, 4  # points whose draws are looked at together, and right after one that was the best so far
 ROOM = 144  # words of `digits` beside those for each coordinate and point, for the compiled twin
 EARLY, GROUP = 8, 64  # draws of a chunk that the compiled twin looks at beforehand, and in how many chunks at once
+WORTH = 16  # coordinates from which that pays in NumPy
 MOST_TIED = 1 << 12  # of these draws and their coordinates
 
 # The plain ones: this text runs before numba is worth loading.
@@ -209,6 +210,8 @@ def nets_before(
     """
     last = min(at + GROUP, len(offsets) - 1)
     part = slice(int(offsets[at]), int(offsets[last]))
+    if part.stop - part.start < WORTH:
+        return last, 0
     own = np.repeat(np.arange(at, last), np.diff(offsets[at : last + 1]))
     for draw in range(EARLY):
         label = np.full(len(own), draw + 1, np.uint64)
