@@ -1,6 +1,7 @@
-"""Private learning: whole trainings and their parts, beside the same without privacy in NumPy, scikit-learn or Flower.
+"""Private learning: whole trainings and their parts.
 
-A bound does the work that is left when nobody is to be protected: it is what privacy costs in time that a figure shows.
+The bounds of `mean/unit-codes` and `sgd` are C loops that do the same work. Those of the others are the same learning
+without privacy or with noise that is not secure, in NumPy, scikit-learn or Flower: such a figure shows what privacy costs.
 """
 
 import logging
@@ -13,8 +14,10 @@ import numpy.typing as npt
 
 import deniable as dn
 import deniable_learn as learning
+from benchmarks.bounds.directions import codes_perturb, gradient_perturb
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
+from deniable_learn.gradients import GradientReports
 from deniable_learn.network import Network
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +40,12 @@ def told(kind: type[dn.UnitCodes], effort: Effort) -> float:
     return effort.rate(lambda: mechanism.estimate(mechanism.tally(mechanism.perturb(rows))), len(rows))
 
 
-def told_bound(effort: Effort) -> tuple[float, str]:
+def told_bound(kind: type[dn.UnitCodes], effort: Effort) -> tuple[float, str]:
+    if kind is dn.UnitCodes:
+        few = directions(effort)[:SLOW]
+        work = codes_perturb(kind(dn.UnitVectors(LENGTH), 4.0), few)
+        if work is not None:
+            return effort.rate(work, len(few)), "C loop"
     random, rows = np.random.default_rng(2), directions(effort)
     return effort.rate(lambda: (rows + random.normal(size=rows.shape)).mean(axis=0), len(rows)), WITH_NOISE
 
@@ -79,6 +87,11 @@ def one_round(effort: Effort) -> float:
 def one_round_bound(effort: Effort) -> tuple[float, str]:
     rows, target = people(effort)
     labels = np.digitize(target, np.quantile(target, np.arange(1, 10) / 10))
+    mechanism = GradientReports(210, 4.0).mechanism
+    assert isinstance(mechanism, dn.UnitAxes)
+    work = gradient_perturb(mechanism, rows, labels, 10)
+    if work is not None:
+        return effort.rate(work, len(rows)), "C loop"
     network = Network(20, 10)
     weights = network.start(np.random.default_rng(1))
     return effort.rate(lambda: network.mean_gradient(weights, rows, labels), len(rows)), WITHOUT
@@ -142,7 +155,13 @@ FLOWER = [
 ]
 FIGURES = [
     *(
-        Figure(f"learning/mean/{kind.wire[:-2]}/{LENGTH}", PEOPLE, partial(told, kind), told_bound, has_peers=False)
+        Figure(
+            f"learning/mean/{kind.wire[:-2]}/{LENGTH}",
+            PEOPLE,
+            partial(told, kind),
+            partial(told_bound, kind),
+            has_peers=False,
+        )
         for kind in (dn.UnitAxes, dn.UnitCodes)
     ),
     Figure(f"learning/privatize/{LENGTH}", PEOPLE, privatized, privatized_bound, has_peers=False),

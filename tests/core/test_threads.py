@@ -1,12 +1,16 @@
 """Large batches on several threads: all answers are reported, and coins with a seed draw the same bytes as ever."""
 
+import json
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.core import threads
+from deniable.mechanisms.sparse.compressed import AT_LEAST
+from tests.vectors import EVERYTHING, FOLDER
 
 MANY = 4 * threads.LEAST + 12_345
 
@@ -103,3 +107,63 @@ def test_long_answers_are_shared_out_before_there_are_many(
     monkeypatch.setattr(threads, "cores", lambda: 1)
     assert ours == mechanism.pack(mechanism.perturb(rows[:5000], twins))
     assert coins.draw(16).tobytes() == twins.draw(16).tobytes()
+
+
+GOOD = [(each["name"], each["answers"]) for each in json.loads((FOLDER / "good.json").read_text())]
+
+
+@pytest.mark.parametrize(("name", "answers"), GOOD, ids=[name for name, _ in GOOD])
+def test_a_seed_gives_the_same_reports_of_all_families(
+    name: str, answers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if two answers were enough for a thread; what threads draw on their own would differ."""
+    mechanism, many = EVERYTHING[name], 30 * answers
+    packed = []
+    for cores in (1, 2, 3):
+        monkeypatch.setattr(threads, "LEAST", 2)
+        monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+        coins = dn.SeededCoins(5)
+        packed.append((mechanism.pack(mechanism.perturb(many, coins)), coins.draw(16).tobytes()))
+    assert packed[0] == packed[1] == packed[2]
+
+
+def randomizing(kind: type[dn.Mechanism], monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The threads in which a family without a program randomizes."""
+    found: set[int] = set()
+    randomize = kind.randomize
+
+    def watch(mechanism: dn.Mechanism, *given: object) -> object:
+        found.add(threading.get_ident())
+        return randomize(mechanism, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kind, "randomize", watch)
+    return found
+
+
+def test_sparse_vectors_are_shared_out(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With epsilon 40 a coordinate is reported wrongly less than once in 20,000: of 7,000 that are one, not a tenth."""
+    mechanism = dn.Compressed(dn.SparseVector(500, most=9), 40.0)
+    random = np.random.default_rng(2)
+    answers = [np.unique(random.integers(0, 500, 9)).tolist() for _ in range(3 * threads.STEPS * AT_LEAST + 5)]
+    used = randomizing(dn.Compressed, monkeypatch)
+    reports = mechanism.perturb(answers)
+    assert min(most, 2) <= len(used) <= most
+    found = mechanism.vector(reports)
+    agree = sum(int(row[answer].sum()) for row, answer in zip(found, answers, strict=True))
+    assert agree > 0.9 * sum(map(len, answers))
+    ours, twins = dn.SeededCoins(4), dn.SeededCoins(4)
+    packed = mechanism.pack(mechanism.perturb(answers, ours))
+    monkeypatch.setattr(threads, "cores", lambda: 1)
+    assert packed == mechanism.pack(mechanism.perturb(answers, twins))
+    assert ours.draw(16).tobytes() == twins.draw(16).tobytes()
+
+
+@pytest.mark.needs("scipy")
+def test_vectors_of_a_theorem_are_shared_out(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With epsilon 60 a report has a positive product with its vector, unless once in e^60."""
+    mechanism = dn.PrivUnit(dn.UnitVectors(4), 60.0)
+    rows = np.tile([0.5, 0.5, -0.5, 0.5], (3 * threads.STEPS * mechanism.batch + 7, 1))
+    used = randomizing(dn.PrivUnit, monkeypatch)
+    reports = mechanism.perturb(rows)
+    assert min(most, 2) <= len(used) <= most
+    assert (mechanism.decode(reports)[:: len(rows) // 9] @ rows[0] > 0).all()

@@ -14,7 +14,7 @@ import deniable as dn
 from deniable.arrays import Ints
 from deniable.kernels import encoder, encoder_plain
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
-from deniable.mechanisms.sparse.encoder import _series, labels_for, stream
+from deniable.mechanisms.sparse.encoder import labels_for, series_of, stream
 from deniable.mechanisms.sparse.index_law import IndexLaw, checked_alpha, index_law, mixed_index_law, phi
 from tests.every import EveryCoin
 
@@ -144,8 +144,8 @@ def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, value
         offsets = np.arange(chunks + 1) * differing
         key = np.arange(chunks, dtype=np.uint64)
         done, used = twin.encode(
-            words, offsets, place, value, key * 0, key, coordinate.threshold, values,
-            encoder.factors_for(math.log(coordinate.odds), differing), alpha, _series(alpha), state, labels
+            words, twin.exponentials(words), offsets, place, value, key * 0, key, coordinate.threshold, values,
+            encoder.factors_for(math.log(coordinate.odds), differing), alpha, series_of(alpha), state, labels
         )  # fmt: skip
         outcomes.append((done, used, labels.tolist()))
     assert outcomes[0] == outcomes[1]
@@ -169,7 +169,7 @@ def test_words_that_come_in_small_parts_change_nothing(monkeypatch: pytest.Monke
         keys = np.arange(6, dtype=np.uint64)
         first = 64 + 8 * 6
         taken = encoder.encode(
-            draw, *arguments, keys, keys, coordinate.threshold, 2, math.log(coordinate.odds), 1.5, _series(1.5)
+            draw, *arguments, keys, keys, coordinate.threshold, 2, math.log(coordinate.odds), 1.5, series_of(1.5)
         )
         assert len(data) - len(left) > first or more == 4000
         results.append(taken.tolist())

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
+from deniable.kernels.lengths import on_sphere
 from deniable.mechanisms.releases.release import Release
 from deniable_learn.learner import checked_choice, checked_positive, checked_whole
 
@@ -67,26 +68,10 @@ class GradientReports:
             object.__setattr__(self, "reach", self.clip * min(1.0, 3 / math.sqrt(self.dimensions)))
         checked_positive(self.reach, "The reach")
 
-    @cached_property
+    @property
     def mechanism(self) -> Mechanism:
         """The mechanism that every device runs; of a release, for the one coordinate that was drawn."""
-        d, epsilon = self.dimensions, self.epsilon
-        if self.way == "unit-axes" or (self.way == "directions" and d >= SHORT):
-            return UnitAxes(UnitVectors(d + 1), epsilon)
-        if self.way in ("unit-codes", "directions"):
-            return UnitCodes(UnitVectors(d + 1), epsilon, codes=CODES if epsilon < 3 else 4 * CODES)
-        if self.way == "privunit":
-            return PrivUnit(UnitVectors(d + 1), epsilon)
-        box = Features(d, -self.reach, self.reach, clip=True)
-        if self.way == "duchi-vector":
-            return DuchiVector(box, epsilon)
-        if self.way == "best":
-            return FeatureVector.typical(box, epsilon, min(self.reach, self.clip / math.sqrt(d)))
-        if self.way in SAMPLED:
-            return FeatureVector(box, epsilon, scalar=SAMPLED[self.way])
-        made = RELEASES[self.way](Interval(-self.reach, self.reach, STEPS, clip=True), epsilon)
-        assert isinstance(made, Mechanism)
-        return made
+        return _mechanism(self)
 
     def loss(self) -> PrivacyLoss:
         """The exact loss of one report; where the coordinate is drawn in public, that of the number reported of it."""
@@ -109,17 +94,14 @@ class GradientReports:
             for block in blocks:
                 sums, people = sums + self._released(self.cut(block), mechanism, coins), people + len(block)
             return sums * (self.dimensions / people)
-        tally = sum(mechanism.tally(mechanism.perturb(self._in_domain(self.cut(block)), coins)) for block in blocks)
+        tally = sum(mechanism.tally(mechanism.perturb(self._in_domain(block), coins)) for block in blocks)
         assert isinstance(tally, Tally)
         mean = mechanism.estimate(tally).values[: self.dimensions]
         return mean * self.clip if self.way in BALL else mean
 
     def _in_domain(self, rows: Floats) -> Floats:
-        if self.way not in BALL:
-            return rows
-        rows = rows / self.clip
-        rest = np.sqrt(np.maximum(0.0, 1 - (rows**2).sum(axis=1, keepdims=True)))
-        return np.concatenate([rows, rest], axis=1)
+        """Cut, and as the mechanism takes them."""
+        return on_sphere(rows, self.clip) if self.way in BALL else self.cut(rows)
 
     def _released(self, rows: Floats, mechanism: Release, coins: Coins) -> Floats:
         """The sums of what was reported of each coordinate."""
@@ -128,6 +110,27 @@ class GradientReports:
         drawn = mechanism.outputs[mechanism.randomize(own, coins)["value"]]
         numbers = np.asarray(mechanism.domain.labels, np.float64)[drawn]
         return np.bincount(which, numbers, minlength=self.dimensions).astype(np.float64)
+
+
+@lru_cache(maxsize=16)  # which directions are near, and the law, take longer to work out than a thousand reports
+def _mechanism(reports: GradientReports) -> Mechanism:
+    d, epsilon, way, reach = reports.dimensions, reports.epsilon, reports.way, reports.reach
+    if way == "unit-axes" or (way == "directions" and d >= SHORT):
+        return UnitAxes(UnitVectors(d + 1), epsilon)
+    if way in ("unit-codes", "directions"):
+        return UnitCodes(UnitVectors(d + 1), epsilon, codes=CODES if epsilon < 3 else 4 * CODES)
+    if way == "privunit":
+        return PrivUnit(UnitVectors(d + 1), epsilon)
+    box = Features(d, -reach, reach, clip=True)
+    if way == "duchi-vector":
+        return DuchiVector(box, epsilon)
+    if way == "best":
+        return FeatureVector.typical(box, epsilon, min(reach, reports.clip / math.sqrt(d)))
+    if way in SAMPLED:
+        return FeatureVector(box, epsilon, scalar=SAMPLED[way])
+    made = RELEASES[way](Interval(-reach, reach, STEPS, clip=True), epsilon)
+    assert isinstance(made, Mechanism)
+    return made
 
 
 def shared_out(epsilon: float, parts: int) -> float:

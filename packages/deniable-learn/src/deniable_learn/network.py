@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats
+from deniable.kernels.lengths import outer_rows, products
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Network:
         first, last = self._layers(weights)
         ones = np.ones((len(rows), 1), np.float32 if rows.dtype == np.float32 else np.float64)
         given = np.concatenate([rows, ones], axis=1)
-        middle = np.concatenate([np.tanh(given @ first.T), ones], axis=1) if self.hidden else given
-        out = middle @ last.T
+        middle = np.concatenate([np.tanh(products(given, first)), ones], axis=1) if self.hidden else given
+        out = products(middle, last)
         if self.classify:
             out = np.exp(out - out.max(axis=1, keepdims=True))
             out /= out.sum(axis=1, keepdims=True)
@@ -69,11 +70,11 @@ class Network:
         """The gradient of the loss of each example by all weights, one row each."""
         given, middle, predicted = self._forward(weights, rows)
         rest = self.residual(predicted, right)
-        last = (rest[:, :, None] * middle[:, None, :]).reshape(len(rows), -1)
+        last = outer_rows(rest, middle)
         if not self.hidden:
             return np.asarray(last)
         back = (rest @ self._layers(weights)[1][:, :-1]) * (1 - middle[:, :-1] ** 2)
-        return np.concatenate([(back[:, :, None] * given[:, None, :]).reshape(len(rows), -1), last], axis=1)
+        return np.concatenate([outer_rows(back, given), last], axis=1)
 
     def mean_gradient(self, weights: Floats, rows: Floats, right: NDArray[np.generic]) -> Floats:
         """The mean of the gradients, without making each of them."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
+from deniable.core.coins import Coins, SecureCoins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon
 from deniable.errors import EmptyBatch
@@ -29,7 +30,8 @@ from deniable_learn.learner import (
 )
 from deniable_learn.network import Network
 
-BLOCK = 1 << 21  # numbers of gradients that are made at a time
+BLOCK = 1 << 21  # numbers of gradients that are made at a time; what a seed gives depends on it
+SECURE_BLOCK = 1 << 16  # the same with secure coins: so few that they stay in the processor's cache
 
 
 class _PrivateSGD(Learner):
@@ -84,15 +86,15 @@ class _PrivateSGD(Learner):
             # In which round a person takes part is drawn in public.
             order = np.argsort(coins.below(1 << 62, people), kind="stable")
             for own in np.array_split(order, self.rounds):
-                mean = reports.mean_of(self._blocks(weights, rows, right, own), coins)
+                mean = reports.mean_of(self._blocks(weights, rows, right, own, coins), coins)
                 step += 1
                 weights = weights - self.rate / np.sqrt(step) * mean
                 if 2 * step > total:  # the mean of the later weights is steadier than the last (Polyak, Juditsky 1992)
                     average += weights / (total - total // 2)
         self.weights_ = average
 
-    def _blocks(self, weights: Floats, rows: Floats, right: NDArray[Any], own: Ints) -> Iterator[Floats]:
-        step = max(1, BLOCK // self.network_.size)
+    def _blocks(self, weights: Floats, rows: Floats, right: NDArray[Any], own: Ints, coins: Coins) -> Iterator[Floats]:
+        step = max(1, (SECURE_BLOCK if type(coins) is SecureCoins else BLOCK) // self.network_.size)
         for begin in range(0, len(own), step):
             part = own[begin : begin + step]
             yield self.network_.gradients(weights, rows[part], right[part])

@@ -154,7 +154,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
                 for name, column in drawn.items():
                     columns[name][start : start + len(some)] = column
 
-        if self.traced:
+        if self.threaded:
             in_parts(part, len(answers), step, coins)
         else:
             part(0, len(answers), coins)
@@ -190,6 +190,11 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def traced(self) -> bool:
         """Whether the law is a program; not where a published theorem stands for it."""
         return True
+
+    @property
+    def threaded(self) -> bool:
+        """Whether parts of a large batch may be randomized at the same time: of a program, always."""
+        return self.traced
 
     @property
     def law(self) -> Program:

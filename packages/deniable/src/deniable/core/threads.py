@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from deniable.core.coins import Coins, SecureCoins
 
 LEAST, STEPS = 1 << 17, 4  # answers of a thread, or batches of long answers, below which starting it does not pay
+LONG = 1 << 12  # batches up to this size are of answers so long that half as many of them pay
 LIMIT = "DENIABLE_THREADS"  # the environment variable with the most threads that are used; all cores without it
 
 Part = Callable[[int, int, Coins], None]  # from which answer on, up to which, with these coins
@@ -24,7 +25,8 @@ def cores() -> int:
 
 def in_parts(part: Part, answers: int, step: int, coins: Coins) -> None:
     """Work on all answers, `step` at a time: together where nobody can repeat what is drawn, and there are enough."""
-    threads = min(cores(), answers // min(LEAST, STEPS * step)) if type(coins) is SecureCoins else 1
+    least = min(LEAST, STEPS * step if step > LONG else STEPS // 2 * step)
+    threads = min(cores(), answers // least) if type(coins) is SecureCoins else 1
     if threads < 2:
         part(0, answers, coins)
         return

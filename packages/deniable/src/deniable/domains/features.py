@@ -12,6 +12,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Coins, Domain, Input
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.kernels.lengths import unit_rows
 
 MOST_DIMENSIONS = 1 << 16
 
@@ -132,15 +133,24 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         return None
 
     def index(self, values: Answers) -> Floats:
-        rows = checked_rows(values, self.dimensions).astype(np.float64)
-        length = np.sqrt((rows**2).sum(axis=1))
-        if not (np.abs(length - 1) < 1e-2).all():  # room for coordinates of half precision
+        rows = _rows_of(values, self.dimensions)
+        found, right = unit_rows(rows.astype(np.float64, copy=False), 1e-2)  # room for coordinates of half precision
+        if not right:
+            checked_rows(rows, self.dimensions)
             raise OutsideDomain("A vector does not have length one. Divide it by its norm before it is randomized.")
-        return rows / length[:, None]
+        return found
 
 
 def checked_rows(values: Answers, width: int) -> NDArray[Any]:
     """Finite numbers, `width` of them in each row."""
+    rows = _rows_of(values, width)
+    if not np.isfinite(rows).all():
+        raise OutsideDomain("A vector holds values that are not finite numbers. Remove or replace them first.")
+    return rows
+
+
+def _rows_of(values: Answers, width: int) -> NDArray[Any]:
+    """Numbers, `width` of them in each row."""
     try:
         rows = np.asarray(values)
     except ValueError:  # lists of different lengths
@@ -149,8 +159,6 @@ def checked_rows(values: Answers, width: int) -> NDArray[Any]:
         raise OutsideDomain(
             f"An answer is not a vector of {width} numbers. Give one row of {width} numbers for each answer."
         )
-    if not np.isfinite(rows).all():
-        raise OutsideDomain("A vector holds values that are not finite numbers. Remove or replace them first.")
     return rows
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import error as StructError
+from struct import pack
 from typing import Any, overload
 
 import numpy as np
@@ -122,22 +124,34 @@ class SparseVector(Domain[Collection[int], Sparse]):
 
 def _has_twice(batch: Sparse) -> bool:
     """Whether a vector names a coordinate twice; those in order, as most are, need not be sorted."""
+    rises = np.append(batch.places[1:] > batch.places[:-1], True)
+    rises[batch.offsets[1:] - 1] = True
+    if rises.all():
+        return False
     owner = np.repeat(np.arange(len(batch)), batch.counts)
     same = np.diff(owner) == 0
-    if (np.diff(batch.places)[same] > 0).all():
-        return False
     order = np.lexsort((batch.places, owner))
     return bool(((np.diff(batch.places[order]) == 0) & same).any())
 
 
 def _whole(numbers: Iterable[Any]) -> Ints:
     """Whole numbers as an array; anything else is an error."""
-    array = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers))
-    if array.size == 0:
+    if type(numbers) is list and numbers and type(numbers[0]) is not bool and (quick := _packed(numbers)) is not None:
+        return quick
+    found = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers))
+    if found.size == 0:
         return np.empty(0, np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() >= 1 << 63):
+    if found.ndim != 1 or found.dtype.kind not in "iu" or (found.dtype == np.uint64 and found.max() >= 1 << 63):
         raise TypeError
-    return array.astype(np.int64)
+    return found.astype(np.int64)
+
+
+def _packed(numbers: list[Any]) -> Ints | None:
+    """Whole numbers as an array in a fifth of the time that `np.array` takes; None where that is to be asked."""
+    try:
+        return np.frombuffer(pack(f"{len(numbers)}q", *numbers), np.int64)
+    except StructError:  # something else than whole numbers
+        return None
 
 
 class _Cells(Sequence[str]):

@@ -17,12 +17,42 @@ EXPONENT = (1023 + 40) << 32  # of the first label that is not a rank
 TOTAL = 16  # bits of the sum of all weights
 
 
-def put_bit(out, state, bit):  # type: ignore[no-untyped-def]
-    """Append a bit; state[3] is where."""
-    at = state[3]
-    if bit:
-        out[at >> 3] |= np.uint8(1 << (at & 7))
-    state[3] = at + 1
+def bit_length(number):  # type: ignore[no-untyped-def]
+    """How many binary digits a number below 2^53 has; of zero, none."""
+    return int(number).bit_length()
+
+
+def backwards(bits):  # type: ignore[no-untyped-def]
+    """The 32 lowest bits in the opposite order."""
+    bits = ((bits >> 1) & 0x55555555) | ((bits & 0x55555555) << 1)
+    bits = ((bits >> 2) & 0x33333333) | ((bits & 0x33333333) << 2)
+    bits = ((bits >> 4) & 0x0F0F0F0F) | ((bits & 0x0F0F0F0F) << 4)
+    bits = ((bits >> 8) & 0x00FF00FF) | ((bits & 0x00FF00FF) << 8)
+    return ((bits >> 16) & 0xFFFF) | ((bits & 0xFFFF) << 16)
+
+
+def put_bits(out, state, bits, count):  # type: ignore[no-untyped-def]
+    """Append up to 32 bits, the lowest first.
+
+    state[3] is how many there are, state[4] those of them that do not fill four bytes, state[5] the first byte.
+    """
+    held = state[3] & 31
+    kept = state[4] | (bits << held)
+    if held + count >= 32:
+        at = state[5] + (state[3] >> 5) * 4
+        for place in range(4):
+            out[at + place] = np.uint8((kept >> (8 * place)) & 255)
+        kept >>= 32
+    state[3] += count
+    state[4] = kept
+
+
+def put_number(out, state, number, count):  # type: ignore[no-untyped-def]
+    """Append a number of `count` bits, the highest first."""
+    while count > 0:
+        part = min(count, 32)
+        count -= part
+        put_bits(out, state, backwards((number >> count) & (WHOLE - 1)) >> (32 - part), part)
 
 
 def put_delta(out, state, number):  # type: ignore[no-untyped-def]
@@ -31,8 +61,7 @@ def put_delta(out, state, number):  # type: ignore[no-untyped-def]
     while number >> (size + 1):
         size += 1
     put_gamma(out, state, size + 1)
-    for place in range(size - 1, -1, -1):
-        put_bit(out, state, (number >> place) & 1)
+    put_number(out, state, number, size)
 
 
 def put_gamma(out, state, number):  # type: ignore[no-untyped-def]
@@ -40,40 +69,41 @@ def put_gamma(out, state, number):  # type: ignore[no-untyped-def]
     size = 0
     while number >> (size + 1):
         size += 1
-    for _ in range(size):
-        put_bit(out, state, 0)
-    for place in range(size, -1, -1):
-        put_bit(out, state, (number >> place) & 1)
+    put_number(out, state, 0, size)
+    put_number(out, state, number, size + 1)
 
 
 def put_symbol(out, state, below, width, total):  # type: ignore[no-untyped-def]
-    """Narrow the coder's interval to the part from `below` of `width` out of 2^total."""
+    """Narrow the coder's interval to the part from `below` of `width` out of 2^total.
+
+    The first bits that both ends have in common are appended, the first of them followed by its opposite as often as
+    state[2] says. Then come those that are one in the low end and zero in the high one: they are counted there and left out.
+    """
     low, high = state[0], state[1]
     span = high - low + 1
     high = low + ((span * (below + width)) >> total) - 1
     low = low + ((span * below) >> total)
-    while True:
-        if high < HALF:
-            put_bit(out, state, 0)
-            for _ in range(state[2]):
-                put_bit(out, state, 1)
-            state[2] = 0
-        elif low >= HALF:
-            put_bit(out, state, 1)
-            for _ in range(state[2]):
-                put_bit(out, state, 0)
-            state[2] = 0
-            low -= HALF
-            high -= HALF
-        elif low >= QUARTER and high < HALF + QUARTER:
-            state[2] += 1
-            low -= QUARTER
-            high -= QUARTER
+    same = 32 - bit_length(low ^ high)
+    if same > 0:
+        first, waiting = low >> 31, state[2]
+        others = ((1 << min(waiting, 31)) - 1) & (first - 1)
+        rest = (backwards(low) & ((1 << same) - 1)) >> 1
+        if waiting + same <= 32:
+            put_bits(out, state, first | (others << 1) | (rest << (waiting + 1)), waiting + same)
         else:
-            break
-        low = 2 * low
-        high = 2 * high + 1
-    state[0], state[1] = low, high
+            put_bits(out, state, first, 1)
+            while waiting > 0:
+                put_bits(out, state, others & ((1 << min(waiting, 31)) - 1), min(waiting, 31))
+                waiting -= min(waiting, 31)
+            put_bits(out, state, rest, same - 1)
+        state[2] = 0
+        low = (low << same) & (WHOLE - 1)
+        high = ((high << same) & (WHOLE - 1)) | ((1 << same) - 1)
+    inside = ((low & ~high) << 1) & (WHOLE - 1)
+    run = 32 - bit_length(inside ^ (WHOLE - 1))
+    state[2] += run
+    state[0] = (low << run) & (HALF - 1)
+    state[1] = ((high << run) & (HALF - 1)) | HALF | ((1 << run) - 1)
 
 
 def put_raw(out, state, number, bits):  # type: ignore[no-untyped-def]
@@ -101,10 +131,18 @@ def put_label(out, state, label, sums):  # type: ignore[no-untyped-def]
         put_raw(out, state, label - (1 << size), size)
 
 
+def begin(state, first):  # type: ignore[no-untyped-def]
+    """Start a message at this byte."""
+    state[0], state[1], state[2], state[3], state[4], state[5] = 0, WHOLE - 1, 0, 0, 0, first
+
+
 def finish(out, state):  # type: ignore[no-untyped-def]
-    """The fewest bits that, followed by zeros, lie in the interval; state[3] becomes the place after the last one."""
+    """Append the fewest bits that, followed by zeros, lie in the interval, and write what does not fill four bytes."""
     if state[0] > 0 or state[2] > 0:
-        put_bit(out, state, 1)
+        put_bits(out, state, 1, 1)
+    at = state[5] + (state[3] >> 5) * 4
+    for place in range((int(state[3] & 31) + 7) // 8):
+        out[at + place] = np.uint8((state[4] >> (8 * place)) & 255)
 
 
 def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ignore[no-untyped-def]
@@ -112,9 +150,9 @@ def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ign
 
     With `header` the number of labels plus one comes first. Without weights (an empty `sums`) labels are in gamma code.
     """
-    state = np.zeros(4, np.int64)
+    state = np.zeros(6, np.int64)
     for i in range(len(begins)):
-        state[0], state[1], state[2], state[3] = 0, WHOLE - 1, 0, 8 * begins[i]
+        begin(state, begins[i])
         if header:
             put_delta(out, state, offsets[i + 1] - offsets[i] + 1)
         for place in range(offsets[i], offsets[i + 1]):
@@ -123,13 +161,13 @@ def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ign
             else:
                 put_label(out, state, labels[place], sums)
         finish(out, state)
-        sizes[i] = state[3] - 8 * begins[i]
+        sizes[i] = state[3]
 
 
 def code_symbols(symbols, header, sums, out):  # type: ignore[no-untyped-def]
     """The message of a whole vector of values by their own weights; with `header` a number of labels of none comes first."""
-    state = np.zeros(4, np.int64)
-    state[1] = WHOLE - 1
+    state = np.zeros(6, np.int64)
+    begin(state, 0)
     if header:
         put_delta(out, state, 1)
     for i in range(len(symbols)):

@@ -36,7 +36,8 @@ def encode(
     loops = _twin(chunks * 512 + 1024 * len(place))
     while True:
         done, used = loops.encode(
-            words, offsets, place, value, chunk, key, threshold, values, factors, alpha, series, state, labels
+            *(words, loops.exponentials(words), offsets, place, value, chunk, key),
+            *(threshold, values, factors, alpha, series, state, labels),
         )
         if done == chunks:
             return labels

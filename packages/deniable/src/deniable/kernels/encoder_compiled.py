@@ -1,20 +1,33 @@
 """The text of encoder_plain.py, compiled by numba; only the functions here are written differently."""
 
+import math
+
 import numpy as np
 from numba import njit
 
+from deniable.arrays import Floats, Words
 from deniable.kernels import encoder_plain
 from deniable.kernels.compiled import ZERO
+from deniable.kernels.directions_compiled import DIGITS, LOG_2, LOOSE, MIDDLE, S11, UNIT
 from deniable.kernels.draws import HALF, MASK
 from deniable.kernels.draws_compiled import FIVE, LANE, ONE, THREE, TWO, block_of, settle_bit
-from deniable.kernels.encoder_plain import AHEAD
+from deniable.kernels.encoder_plain import AHEAD, EARLY, GROUP, MOST_TIED
 from deniable.kernels.same_text import compiled, uncounted
 
-LABELS, FOUR, EIGHT, FIFTEEN = np.uint64(AHEAD), np.uint64(4), np.uint64(8), np.uint64(15)
+LABELS, FOUR, EIGHT, NINE, FIFTEEN = np.uint64(AHEAD), np.uint64(4), np.uint64(8), np.uint64(9), np.uint64(15)
 # Where `nets_of_bits` keeps the upper halves of labels, how many coordinates are ones so far, how many are tied, labels and
 # next digits of those that are, and which they are; the lower halves come first.
 HIGH, ONES, TIED, OWN_LOW, OWN_HIGH, NEXT, TIES = (np.uint64(AHEAD * each) for each in range(1, 8))
 TOGETHER = np.uint64(6)  # coordinates, after which it looks whether a point may still win
+FIRST, AT_ONCE, MOST_TIES = np.uint64(EARLY), np.uint64(GROUP), np.uint64(MOST_TIED)
+# The lanes of every set of them, four bits each from the lowest on, and above these how many there are.
+LANES = np.array(
+    [
+        sum(lane << 4 * place for place, lane in enumerate(each)) | len(each) << 32
+        for each in ([lane for lane in range(EARLY) if lanes >> lane & 1] for lanes in range(1 << EARLY))
+    ],
+    np.uint64,
+)
 FEW = 5  # points, for which looking at their draws one after the other is as quick
 
 
@@ -145,10 +158,141 @@ def nets_of(ahead, found, first, last, place, value, chunk, key, threshold, valu
                 nets[one] = net_of_values(label, start, size, place, value, chunk, key, threshold, values)
 
 
+@uncounted
+def nets_before(at, offsets, place, value, chunk, key, threshold, values, early, ties):  # type: ignore[no-untyped-def]
+    """The first draws of a chunk side by side; those that are tied are written down and settled together."""
+    chunks, top, tied, c = np.uint64(offsets.shape[0] - 1), threshold >> np.uint64(28), ZERO, np.uint64(at)
+    last = min(c + AT_ONCE, chunks)
+    if values != TWO:
+        return np.int64(chunks), np.int64(0)
+    while c < last:
+        start, stop = np.uint64(offsets[c]), np.uint64(offsets[c + ONE])
+        if (stop - start) * FIRST > MOST_TIES - tied:
+            break
+        c1, k0, k1, row = chunk[c] & MASK, key[c] & MASK, key[c] >> HALF, c - np.uint64(at)
+        for lane in range(FIRST):
+            early[row, lane] = -np.int64(stop - start)
+        for i in range(start, stop):
+            bit, counter, equal = place[i] & LANE, (place[i] >> FIVE) << THREE, ZERO
+            for lane in range(FIRST):
+                w0, w1, w2, w3 = block_of(counter, c1, lane + ONE, ZERO, k0, k1)
+                digit = first_digit(bit, w0, w1, w2, w3)
+                early[row, lane] += 2 * np.int64(digit < top)
+                equal |= np.uint64(digit == top) << lane
+            lanes = LANES[equal]
+            for lane in range(FIRST):  # as if all were tied: no branch that could be guessed wrong
+                ties[tied + lane] = i << NINE | row << THREE | ((lanes >> (FOUR * lane)) & FIFTEEN)
+            tied += lanes >> HALF
+        c += ONE
+    _settle_early(np.uint64(at), tied, place, chunk, key, threshold, early, ties)
+    return (np.int64(c), np.int64(EARLY)) if c > np.uint64(at) else (np.int64(c) + 1, np.int64(0))
+
+
+@uncounted
+def _settle_early(at, tied, place, chunk, key, threshold, early, ties):  # type: ignore[no-untyped-def]
+    """Compare the next digits of tied draws, several at a time; what lies behind the last is looked at in vain."""
+    own = ties[MOST_TIES:]
+    wanted = (threshold >> np.uint64(24)) & FIFTEEN
+    for begin in range(ZERO, tied, FIRST):
+        for i in range(FIRST):
+            entry = ties[min(begin + i, tied - ONE)]
+            c = at + ((entry >> THREE) & np.uint64(63))
+            own[i], own[FIRST + i], own[TWO * FIRST + i], own[THREE * FIRST + i] = (
+                place[entry >> NINE],
+                chunk[c],
+                key[c],
+                entry,
+            )
+        for i in range(FIRST):
+            at_place, label = own[i], (own[THREE * FIRST + i] & np.uint64(7)) + ONE
+            k = own[TWO * FIRST + i]
+            w0, w1, w2, w3 = block_of(((at_place >> FIVE) << THREE) + ONE, own[FIRST + i], label, ZERO, k & MASK, k >> HALF)
+            own[FOUR * FIRST + i] = first_digit(at_place & LANE, w0, w1, w2, w3)
+        for i in range(min(FIRST, tied - begin)):
+            entry, digit = ties[begin + i], own[FOUR * FIRST + i]
+            row, lane = (entry >> THREE) & np.uint64(63), entry & np.uint64(7)
+            one = digit < wanted
+            if digit == wanted:
+                one = settle_bit(2, own[i], own[FIRST + i], lane + ONE, own[TWO * FIRST + i], threshold)
+            early[row, lane] += 2 * np.int64(one)
+
+
+@uncounted
+def weigh_early(waits, used, early, row, factors, middle, largest, room):  # type: ignore[no-untyped-def]
+    """All of them as if none were past A, in place of branches that would be guessed wrong; then the last that counts.
+
+    `room` has the times, the square roots of the marks, and the smallest weight so far with its label.
+    """
+    first, time, best, label, passed = np.uint64(used), 0.0, math.inf, 0.0, ZERO
+    for k in range(FIRST):
+        room[FIRST + k] = math.sqrt(waits[first + TWO * k + ONE])
+    for k in range(FIRST):
+        time += waits[first + TWO * k]
+        weight = time * room[FIRST + k] * factors[np.uint64(middle + early[row, k])]
+        label = float(k + ONE) if weight < best else label
+        best = weight if weight < best else best
+        room[k], room[TWO * FIRST + k], room[THREE * FIRST + k] = time, best, label
+        passed += np.uint64(time < best * largest)
+    last = min(passed, FIRST - ONE)
+    return (
+        used + 2 * np.int64(last + ONE),
+        room[last],
+        float(last + ONE),
+        room[TWO * FIRST + last],
+        room[THREE * FIRST + last],
+    )
+
+
+@njit(cache=True, nogil=True, inline="always", fastmath=LOOSE, error_model="numpy")
+def minus_log(u):  # type: ignore[no-untyped-def]
+    """1 - u = 2^e m with m from sqrt(1/2) to sqrt(2), and log m = 2 artanh(f / (2 + f)), f = m - 1, or -u where e = 0."""
+    bits = np.float64(1.0 - u).view(np.int64)
+    exponent = (bits - MIDDLE) >> DIGITS
+    f = -u if exponent == 0 else np.int64(bits - (exponent << DIGITS)).view(np.float64) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    p = 2 / 15 + z * (2 / 17 + z * (2 / 19 + z * (2 / 21)))
+    p = 2 / 7 + z * (2 / 9 + z * (2 / 11 + z * (2 / 13 + z * p)))
+    return -(np.float64(exponent) * LOG_2 + s * (2.0 + z * (2 / 3 + z * (2 / 5 + z * p))))
+
+
+@njit(cache=True, nogil=True, inline="always", fastmath=LOOSE, error_model="numpy")
+def fallen(x):  # type: ignore[no-untyped-def]
+    """x times the series of (-x)^n / (n + 1)!, in four sums that do not wait."""
+    y = x * x
+    z = y * y
+    a = 1.0 + z * (1 / 120 + z * (1 / 362880 + z * (1 / 6227020800 + z * (1 / 355687428096000))))
+    b = -1 / 2 + z * (-1 / 720 + z * (-1 / 3628800 + z * (-1 / 87178291200 + z * (-1 / 6402373705728000))))
+    c = 1 / 6 + z * (1 / 5040 + z * (1 / 39916800 + z * (1 / 1307674368000)))
+    d = -1 / 24 + z * (-1 / 40320 + z * (-1 / 479001600 + z * (-1 / 20922789888000)))
+    return x * ((a + b * x) + y * (c + d * x))
+
+
 @njit(cache=True, nogil=True)
 def uniform(word):  # type: ignore[no-untyped-def]
     return (float(word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
-OFTEN = ("look_ahead", "polynomial", "poisson")
-encode = compiled(encoder_plain, OFTEN, uniform=uniform, nets_of=nets_of)["encode"]
+def exponentials(words: Words) -> Floats:
+    found = np.empty(len(words))
+    _exponentials(words, found)
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=LOOSE, error_model="numpy")
+def _exponentials(words, found):  # type: ignore[no-untyped-def]
+    for i in range(words.shape[0]):
+        found[i] = minus_log((np.float64(np.int64(words[i] >> S11)) + 0.5) * UNIT)
+
+
+OFTEN = ("next_point", "polynomial", "poisson")
+encode = compiled(
+    encoder_plain,
+    OFTEN,
+    uniform=uniform,
+    minus_log=minus_log,
+    fallen=fallen,
+    nets_of=nets_of,
+    nets_before=nets_before,
+    weigh_early=weigh_early,
+)["encode"]

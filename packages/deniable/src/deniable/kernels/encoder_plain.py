@@ -28,8 +28,12 @@ from deniable.kernels import draws
 
 FAR = 2.0**40  # past it a label is the time of a point, not its rank
 NONE = -1.0  # there are not enough words left
-AHEAD = 16  # points whose draws are looked at together
+FOUND, ENDED, LACKING = 0, 1, 2
+AHEAD, AFTER_BEST = 16, 4  # points whose draws are looked at together, and right after one that was the best so far
 ROOM = 144  # words of `digits` beside those for each coordinate and point, for the compiled twin
+EARLY, GROUP = 8, 64  # draws of a chunk that the compiled twin looks at beforehand, and in how many chunks at once
+WORTH = 16  # coordinates from which that pays in NumPy
+MOST_TIED = 1 << 12  # of these draws and their coordinates
 
 # The plain ones: this text runs before numba is worth loading.
 draw_bits, draw_values = unwrap(draws.draw_bits), unwrap(draws.draw_values)
@@ -40,6 +44,7 @@ STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 
 def encode(
     words: Words,
+    waits: Floats,
     offsets: Ints,
     place: Words,
     value: Words,
@@ -55,83 +60,112 @@ def encode(
 ) -> tuple[int, int]:
     """Labels for chunks from state[0] on, as far as the words reach: (chunks that are done, words that are used).
 
-    Chunk c holds the non-reference coordinates place[offsets[c]:offsets[c + 1]]. `factors` has exp(-epsilon n) for every n
-    from minus to plus as many coordinates as a chunk has at most. `state` keeps an unfinished chunk: its number, T, the time
-    up to which points are counted, their number, the best weight, its label and A. A step that lacks words is taken again
-    from its first word.
+    Chunk c holds the non-reference coordinates place[offsets[c]:offsets[c + 1]]. `waits` has the exponential number of each
+    word, `factors` exp(-epsilon n) for every n from minus to plus as many coordinates as a chunk has at most. `state` keeps
+    an unfinished chunk: its number, T, the time up to which points are counted, their number, the best weight, its label
+    and A. A step that lacks words is taken again from its first word.
 
-    Points that can win are found several at a time, as if none of them did, and their draws are looked at together; what
-    comes after one that wins is forgotten, and its words are used again.
+    The first draws of chunks may be known beforehand. Of the others, points that can win are found several at a time, as if
+    none of them did, and their draws are looked at together; what comes after one that wins is forgotten, and its words are
+    used again.
     """
     at, used, middle = int(state[0]), 0, len(factors) // 2
     below, kinds = np.uint64(threshold), np.uint64(values)
     digits, nets = np.empty((AHEAD + 1) * (middle + 1) + ROOM, np.uint64), np.empty(AHEAD, np.int64)
-    ahead = np.empty((AHEAD, 6))
+    ahead, room = np.empty((AHEAD, 6)), np.empty(4 * EARLY)
+    early, ties = np.empty((GROUP, EARLY), np.int64), np.empty(MOST_TIED + ROOM, np.uint64)
+    begin, ready, known = at, at, 0
+    time, counted, rank = float(state[1]), float(state[2]), float(state[3])
+    best, label, reach = float(state[4]), float(state[5]), float(state[6])
     while at < len(labels):
+        if at >= ready:
+            begin = at
+            ready, known = nets_before(at, offsets, place, value, chunk, key, below, kinds, early, ties)
         first, last = int(offsets[at]), int(offsets[at + 1])
-        time, counted, rank = float(state[1]), float(state[2]), float(state[3])
-        best, label, reach = float(state[4]), float(state[5]), float(state[6])
-        wanted = 1
+        largest = float(factors[middle - (last - first)])
+        if alpha == 2.0 and known == EARLY and rank == 0.0 and used + 2 * EARLY <= len(words):
+            used, time, rank, best, label = weigh_early(waits, used, early, at - begin, factors, middle, largest, room)
+            counted, reach = time, best * largest
+        found, wanted, sum_counted = 0, AFTER_BEST if known > 0 else 1, math.nan
         while True:
-            found, after, ended = look_ahead(words, used, time, counted, rank, reach, alpha, series, wanted, ahead)
-            if found == 0 and not ended:
-                keep(state, at, time, counted, rank, best, label, reach)
-                return at, used
-            nets_of(ahead, found, first, last, place, value, chunk[at], key[at], below, kinds, factors, best, digits, nets)
+            status, used, time, counted, rank, best, label, reach, weight, own, sum_counted = next_point(
+                words, waits, used, time, counted, rank, best, label, reach,
+                alpha, series, sum_counted, early, at - begin, known, factors, middle, largest,
+            )  # fmt: skip
+            if status == FOUND:
+                ahead[found, 0], ahead[found, 1], ahead[found, 2] = time, counted, rank
+                ahead[found, 3], ahead[found, 4], ahead[found, 5] = used, weight, own
+                found += 1
+                if found < wanted:
+                    continue
             won = False
-            for one in range(found):
-                weight = float(ahead[one, 4]) * float(factors[middle + nets[one]])
-                if weight < best:
-                    best, label = weight, float(ahead[one, 5])
-                    reach = weight * float(factors[middle - (last - first)])
-                    found, won = one + 1, True
-                    break
             if found > 0:
-                time, counted = float(ahead[found - 1, 0]), float(ahead[found - 1, 1])
-                rank, used = float(ahead[found - 1, 2]), int(ahead[found - 1, 3])
-            if ended and not won:
-                labels[at], used = np.uint64(int(label)), after
+                nets_of(
+                    ahead, found, first, last, place, value, chunk[at], key[at], below, kinds, factors, best, digits, nets
+                )
+                for one in range(found):
+                    weight = float(ahead[one, 4]) * float(factors[middle + nets[one]])
+                    if weight < best:
+                        best, label, reach, sum_counted = weight, float(ahead[one, 5]), weight * largest, math.nan
+                        time, counted = float(ahead[one, 0]), float(ahead[one, 1])
+                        rank, used, won = float(ahead[one, 2]), int(ahead[one, 3]), True
+                        break
+            if status == LACKING and not won:
+                state[0], state[1], state[2], state[3] = at, time, counted, rank
+                state[4], state[5], state[6] = best, label, reach
+                return at, used
+            if status == ENDED and not won:
+                labels[at], used = np.uint64(int(label)), used + 1
                 break
-            wanted = 4 if won else AHEAD
+            found, wanted = 0, AFTER_BEST if won else AHEAD
         at += 1
-        keep(state, at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf)
+        time, counted, rank, best, label, reach = 0.0, 0.0, 0.0, math.inf, 0.0, math.inf
     return at, used
 
 
-def look_ahead(
+def next_point(
     words: Words,
+    waits: Floats,
     used: int,
     time: float,
     counted: float,
     rank: float,
+    best: float,
+    label: float,
     reach: float,
     alpha: float,
     series: Floats,
-    wanted: int,
-    ahead: Floats,
-) -> tuple[int, int, bool]:
-    """The next points that can win: (how many, words that are used, whether there are no more).
+    sum_counted: float,
+    early: Ints,
+    row: int,
+    known: int,
+    factors: Floats,
+    middle: int,
+    largest: float,
+) -> tuple[int, int, float, float, float, float, float, float, float, float, float]:
+    """The next point that can win and whose draw is to be looked at; those before it that are known are weighed.
 
-    A row of `ahead` is T, the time up to which points are counted, their number, the words used up to here, T V^(1/alpha)
-    and the label. There are fewer than `wanted` where no more can win, or where words lack.
+    Whether there is one, words that are used, T, the time up to which points are counted, their number, the best weight, its
+    label and A so far, then T V^(1/alpha) and the label of the point, and S(counted) - counted where that is known.
     """
-    found, beyond, sum_counted = 0, alpha - 1.0, math.nan  # S(counted) - counted, once it is known
-    while found < wanted and used + 3 <= len(words):
+    beyond, root = alpha - 1.0, 1.0 / alpha
+    inverse = 1.0 / beyond
+    while used + 3 <= len(words):
         if time < reach:
-            time += exponential(words[used])
-            mark = exponential(words[used + 1])
+            time += float(waits[used])
+            weight = time * power(float(waits[used + 1]), root)
             used += 2
             rank += 1.0
             counted = time
-            if mark > power(reach / time, alpha):
+            if weight > reach:
                 continue
         else:
-            rest = reach * power(reach / time, beyond) / beyond - exponential(words[used])
+            rest = reach * power(reach / time, beyond) * inverse - float(waits[used])
             if rest <= 0.0:
-                return found, used + 1, True
-            later = reach * power(reach / (beyond * rest), 1.0 / beyond)
-            x = power(reach / later, alpha)
-            lost = -math.expm1(-x)
+                return ENDED, used, time, counted, rank, best, label, reach, 0.0, 0.0, sum_counted
+            share = beyond * rest / reach
+            later, x = reach / power(share, inverse), power(share, alpha * inverse)
+            lost = fallen(x)
             if uniform(words[used + 1]) * x > lost:
                 time, used = later, used + 2
                 continue
@@ -141,20 +175,71 @@ def look_ahead(
                 if math.isnan(sum_counted):
                     before = power(reach / counted, alpha)
                     sum_counted = counted * before * polynomial(series, before)
-                mean = (later - counted) + (sum_later - sum_counted)
-                skipped, taken = poisson(max(mean, 0.0), words, taken)
+                skipped, taken = poisson(max((later - counted) + (sum_later - sum_counted), 0.0), words, taken)
                 if skipped == NONE:
                     break
                 rank += 1.0 + skipped
                 sum_counted = sum_later
-            mark = -math.log1p(-uniform(words[used + 2]) * lost)
+            weight = later * power(minus_log(uniform(words[used + 2]) * lost), root)
             time = counted = later
             used = taken
-        ahead[found, 0], ahead[found, 1], ahead[found, 2] = time, counted, rank
-        ahead[found, 3], ahead[found, 4] = used, time * power(mark, 1.0 / alpha)
-        ahead[found, 5] = rank if time < FAR else time_label(time)
-        found += 1
-    return found, used, False
+        own = rank if time < FAR else time_label(time)
+        if own > known:
+            return FOUND, used, time, counted, rank, best, label, reach, weight, own, sum_counted
+        weight *= float(factors[middle + early[row, int(own) - 1]])
+        if weight < best:
+            best, label, reach, sum_counted = weight, own, weight * largest, math.nan
+    return LACKING, used, time, counted, rank, best, label, reach, 0.0, 0.0, sum_counted
+
+
+def nets_before(
+    at: int,
+    offsets: Ints,
+    place: Words,
+    value: Words,
+    chunk: Words,
+    key: Words,
+    threshold: int | np.uint64,
+    values: int | np.uint64,
+    early: Ints,
+    ties: Words,
+) -> tuple[int, int]:
+    """Look at the first draws of chunks from `at` on: (the chunk after them, how many draws of each are known).
+
+    A row of `early` becomes `net_of` of labels 1, 2, ...; `ties` is room for the compiled twin.
+    """
+    last = min(at + GROUP, len(offsets) - 1)
+    part = slice(int(offsets[at]), int(offsets[last]))
+    if part.stop - part.start < WORTH:
+        return last, 0
+    own = np.repeat(np.arange(at, last), np.diff(offsets[at : last + 1]))
+    for draw in range(EARLY):
+        label = np.full(len(own), draw + 1, np.uint64)
+        given = place[part], chunk[own], label, key[own], int(threshold)
+        if values == 2:
+            agrees = 2 * draw_bits(*given).astype(np.int64) - 1
+        else:
+            drawn = draw_values(*given, int(values))
+            agrees = (drawn == value[part]).astype(np.int64) - (drawn == 0)
+        early[: last - at, draw] = np.bincount(own - at, agrees, minlength=last - at)
+    return last, EARLY
+
+
+def weigh_early(
+    waits: Floats, used: int, early: Ints, row: int, factors: Floats, middle: int, largest: float, room: Floats
+) -> tuple[int, float, float, float, float]:
+    """The first points of a chunk, up to one past A, for alpha = 2: words that are used, T, number, best weight, its label.
+
+    `room` is for the compiled twin.
+    """
+    time, rank, best, label = 0.0, 0, math.inf, 0.0
+    while rank < EARLY and time < best * largest:
+        time += float(waits[used])
+        weight = time * math.sqrt(waits[used + 1]) * float(factors[middle + early[row, rank]])
+        used, rank = used + 2, rank + 1
+        if weight < best:
+            best, label = weight, float(rank)
+    return used, time, float(rank), best, label
 
 
 def time_label(time: float) -> float:
@@ -169,12 +254,6 @@ def power(x: float, exponent: float) -> float:
     if exponent == 2.0:
         return x * x
     return math.sqrt(x) if exponent == 0.5 else math.pow(x, exponent)
-
-
-def keep(state: Floats, at: int, time: float, counted: float, rank: float, best: float, label: float, reach: float) -> None:
-    """Write down where the encoder is."""
-    state[0], state[1], state[2], state[3] = at, time, counted, rank
-    state[4], state[5], state[6] = best, label, reach
 
 
 def nets_of(
@@ -235,7 +314,22 @@ def uniform(word: int | np.uint64) -> float:
 
 def exponential(word: int | np.uint64) -> float:
     """An exponential number of mean one, exact in relative terms near 0."""
-    return -math.log1p(-uniform(word))
+    return minus_log(uniform(word))
+
+
+def exponentials(words: Words) -> Floats:
+    """The same for many words."""
+    return np.asarray(-np.log1p(-((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53))
+
+
+def minus_log(u: float) -> float:
+    """-log(1 - u)."""
+    return -math.log1p(-u)
+
+
+def fallen(x: float) -> float:
+    """1 - exp(-x) for x from 0 to 1."""
+    return -math.expm1(-x)
 
 
 def polynomial(series: Floats, x: float) -> float:

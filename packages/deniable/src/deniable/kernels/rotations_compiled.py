@@ -10,8 +10,12 @@ from numba import njit
 
 from deniable.arrays import Floats, Ints, Words
 from deniable.kernels.rotations import TURNS, Singles
+from deniable.kernels.same_text import uncounted
 
 SINGLES, DOUBLES = 32, 16  # rows side by side
+ROWS, ZERO, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(each) for each in (SINGLES, 0, 2, 3, 4, 5, 6, 7, 8))
+HIGHEST = np.uint32(1 << 31)
+MOST_WHOLE = 1 << 14  # dimensions up to which an axis is turned back in whole numbers of 16 and 32 bits
 
 
 def rotated(rows: Floats, words: Words, size: int) -> Singles:
@@ -28,7 +32,11 @@ def axes_before(axes: Ints, opposite: Ints, words: Words, size: int, width: int)
 
 def axis_sums(axes: Ints, opposite: Ints, words: Words, size: int, width: int, unit: int) -> Ints:
     sums = np.zeros(width, np.int64)
-    _axis_sums(axes, opposite, words, size, 1 / math.sqrt(size), float(unit), sums)
+    if size <= MOST_WHOLE:
+        scale = size**-1.5 if math.isqrt(size) ** 2 != size else float(math.isqrt(size)) ** -3
+        _whole_sums(axes, opposite, words, size, scale * unit, float(unit), sums)
+    else:
+        _axis_sums(axes, opposite, words, size, 1 / math.sqrt(size), float(unit), sums)
     return sums
 
 
@@ -38,19 +46,35 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
     return found
 
 
-@njit(cache=True, nogil=True)
+@uncounted
 def _transform(side, rows, size):  # type: ignore[no-untyped-def]
-    """The Hadamard transform of columns that stand side by side, without its scale."""
+    """The Hadamard transform of columns that stand side by side, without its scale: two steps at a time, then the last."""
     step = 1
-    while step < size:
+    while 4 * step <= size:
         length = step * rows
-        for start in range(0, size * rows, 2 * length):
-            low, high = side[start : start + length], side[start + length : start + 2 * length]
+        for start in range(0, size * rows, 4 * length):
+            first, second = side[start : start + length], side[start + length : start + 2 * length]
+            third, fourth = side[start + 2 * length : start + 3 * length], side[start + 3 * length : start + 4 * length]
             for k in range(length):
-                a, b = low[k], high[k]
-                low[k] = a + b
-                high[k] = a - b
-        step *= 2
+                a, b, c, d = first[k], second[k], third[k], fourth[k]
+                first[k] = (a + b) + (c + d)
+                second[k] = (a - b) + (c - d)
+                third[k] = (a + b) - (c + d)
+                fourth[k] = (a - b) - (c - d)
+        step *= 4
+    if step < size:
+        low, high = side[: step * rows], side[step * rows : 2 * step * rows]
+        for k in range(step * rows):
+            a, b = low[k], high[k]
+            low[k] = a + b
+            high[k] = a - b
+
+
+@uncounted
+def _flip(bits, at, own, shift, many):  # type: ignore[no-untyped-def]
+    """`many` is an argument because LLVM would write a loop of a fixed length out, and not make vectors of it."""
+    for k in range(many):
+        bits[at + k] ^= np.uint32(own[k] << shift) & HIGHEST
 
 
 @njit(cache=True, nogil=True)
@@ -62,9 +86,7 @@ def _turn_singles(side, words, first, last, size, turn):  # type: ignore[no-unty
             word = words[row, turn * (size // 64) + half // 2]
             own[row - first] = np.uint32(word >> np.uint64(32 * (half & 1)) & np.uint64(0xFFFFFFFF))
         for bit in range(32):
-            at = (half * 32 + bit) * SINGLES
-            for k in range(SINGLES):
-                bits[at + k] ^= own[k] >> np.uint32(bit) << np.uint32(31)
+            _flip(bits, np.uint64((half * 32 + bit) * SINGLES), own, np.uint32(31 - bit), np.uint64(len(own)))
 
 
 @njit(cache=True, nogil=True)
@@ -143,37 +165,103 @@ def _axis_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _reaching(keys, least):  # type: ignore[no-untyped-def]
-    count = np.int32(0)
-    for column in range(keys.shape[0]):
-        count += np.int32(keys[column] >= least)
-    return count
+def _turn_whole(bits, words, first, last, size, turn):  # type: ignore[no-untyped-def]
+    """The bit of each coordinate and row in this turn, side by side."""
+    own = np.zeros(SINGLES, np.uint16)
+    for part in range(size // 16):
+        for row in range(first, last):
+            word = words[row, turn * (size // 64) + part // 4]
+            own[row - first] = np.uint16(word >> np.uint64(16 * (part & 3)) & np.uint64(0xFFFF))
+        for bit in range(np.uint64(16)):
+            at = (np.uint64(part * 16) + bit) * ROWS
+            for k in range(ROWS):
+                bits[at + k] = np.uint16((own[k] >> np.uint16(bit)) & np.uint16(1))
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums of whole numbers, in any order
+def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[no-untyped-def]
+    """The sums of axes turned back: up to their scale, all numbers on the way are whole."""
+    sign, bits = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.uint16)
+    short, long, own = np.empty(size * SINGLES, np.int16), np.empty(size * SINGLES, np.int32), np.zeros(SINGLES, np.uint16)
+    for first in range(0, len(axes), SINGLES):
+        last = min(len(axes), first + SINGLES)
+        for row in range(first, last):
+            sign[row - first] = np.uint16(opposite[row])
+        half = 1
+        while half < size:  # the first transform, of an axis: the second half is the first one, or its opposite
+            for row in range(first, last):
+                own[row - first] = np.uint16(axes[row] & half != 0)
+            for column in range(np.uint64(half)):
+                near, far = column * ROWS, (np.uint64(half) + column) * ROWS
+                for k in range(ROWS):
+                    sign[far + k] = sign[near + k] ^ own[k]
+            half *= 2
+        _turn_whole(bits, words, first, last, size, TURNS - 1)
+        for i in range(size * SINGLES):
+            short[i] = np.int16(1) - np.int16((sign[i] ^ bits[i]) << np.uint16(1))
+        _transform(short, SINGLES, size)
+        _turn_whole(bits, words, first, last, size, TURNS - 2)
+        for i in range(size * SINGLES):
+            long[i] = np.int32(short[i]) * (np.int32(1) - np.int32(bits[i]) * np.int32(2))
+        _transform(long, SINGLES, size)
+        _turn_whole(bits, words, first, last, size, TURNS - 3)
+        for row in range(last - first, SINGLES):
+            long[row::SINGLES] = 0
+        for column in range(np.uint64(len(sums))):
+            at, some = column * ROWS, 0.0  # whole numbers below 2^53
+            for k in range(ROWS):
+                some += np.rint(
+                    np.float64(long[at + k] * (np.int32(1) - np.int32(2) * np.int32(bits[at + k]))) * scale + unit
+                )
+            sums[column] += np.int64(some) - (SINGLES - (last - first)) * np.int64(unit)
 
 
 @njit(cache=True, nogil=True)
 def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
-    size = rows.shape[1]
-    keys = np.empty(size, np.int32)
-    for row in range(rows.shape[0]):
+    """Of several rows side by side, the largest key that more than `place` columns reach, bit by bit; then its column."""
+    n, size = rows.shape
+    wide = (size + 7) // 8 * 8  # filled up with columns that reach no key
+    side, key, tried = np.full(wide * SINGLES, -1, np.int32), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    wanted, reach = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    column_of = np.empty(SINGLES, np.int32)
+    for first in range(0, n, SINGLES):
+        last = min(n, first + SINGLES)
+        for row in range(first, last):
+            wanted[row - first] = place[row]
+            for column in range(size):
+                side[column * SINGLES + row - first] = np.int32(rows[row, column] & np.uint32(0x7FFFFFFF))
+        key[:] = 0
+        for bit in range(30, -1, -1):
+            for k in range(SINGLES):
+                tried[k] = key[k] | np.int32(1 << bit)
+                reach[k] = 0
+            _count(side, wide, tried, reach)
+            for k in range(SINGLES):
+                key[k] = tried[k] if reach[k] > wanted[k] else key[k]
+        reach[:] = 0
+        for column in range(np.uint64(size)):
+            for k in range(ROWS):
+                reach[k] += np.int32(side[column * ROWS + k] > key[k])
+        for k in range(SINGLES):
+            reach[k] = wanted[k] - reach[k]  # how many columns with the same key come before
+            column_of[k] = 0
         for column in range(size):
-            keys[column] = np.int32(rows[row, column] & np.uint32(0x7FFFFFFF))
-        wanted, key = place[row], np.int32(0)
-        for bit in range(30, -1, -1):  # the largest key that more than `wanted` columns reach
-            tried = np.int32(key | np.int32(1 << bit))
-            reach = _reaching(keys, tried)
-            if reach > wanted:
-                key = tried
-            if reach == wanted + 1:  # it is the smallest of these
-                key = np.int32(0x7FFFFFFF)
-                for column in range(size):
-                    if keys[column] >= tried:
-                        key = min(key, keys[column])
-                break
-        for column in range(size):
-            wanted -= keys[column] > key
-        for column in range(size):
-            if keys[column] == key:
-                if wanted == 0:
-                    found[row] = column
-                    break
-                wanted -= 1
+            for k in range(SINGLES):
+                same = np.int32(side[column * SINGLES + k] == key[k])
+                column_of[k] = column if same & np.int32(reach[k] == 0) else column_of[k]
+                reach[k] -= same
+        for row in range(first, last):
+            found[row] = column_of[row - first]
+
+
+@uncounted
+def _count(side, size, least, reach):  # type: ignore[no-untyped-def]
+    """How many columns reach these keys, row by row; eight at a time, since what is written has to be read again."""
+    for start in range(ZERO, np.uint64(size) * ROWS, EIGHT * ROWS):
+        for k in range(ROWS):
+            key, at = least[k], start + k
+            some = np.int32(side[at] >= key) + np.int32(side[at + ROWS] >= key)
+            some += np.int32(side[at + TWO * ROWS] >= key) + np.int32(side[at + THREE * ROWS] >= key)
+            some += np.int32(side[at + FOUR * ROWS] >= key) + np.int32(side[at + FIVE * ROWS] >= key)
+            some += np.int32(side[at + SIX * ROWS] >= key) + np.int32(side[at + SEVEN * ROWS] >= key)
+            reach[k] += np.int32(some)

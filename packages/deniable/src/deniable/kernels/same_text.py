@@ -11,12 +11,15 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") e
 
 
 def compiled(plain: ModuleType, often: Collection[str] = (), **others: Callable[..., Any]) -> dict[str, Any]:
-    """What a module defines, its functions compiled, those called `often` uncounted, and some replaced by others."""
+    """What a module defines, its functions compiled, those called `often` uncounted, and some replaced by others.
+
+    Divisions are not checked: no text that is compiled here divides by zero.
+    """
     found = {**vars(plain), **others}
     for name, function in vars(plain).items():
         if isinstance(function, FunctionType) and function.__module__ == plain.__name__ and name not in others:
             text = FunctionType(function.__code__, found, name)
-            found[name] = uncounted(text) if name in often else njit(cache=True, nogil=True)(text)
+            found[name] = uncounted(text) if name in often else njit(cache=True, nogil=True, error_model="numpy")(text)
     return found
 
 
@@ -26,4 +29,4 @@ def uncounted(function: Callable[..., Any]) -> Any:
     Counting takes some nanoseconds for each array and call: as long as the work of a small loop. The option has no public
     name, and a release of numba that has lost it gives the same results more slowly.
     """
-    return njit(cache=True, nogil=True, **UNCOUNTED)(function)
+    return njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)(function)

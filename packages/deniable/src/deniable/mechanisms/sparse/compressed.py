@@ -25,6 +25,7 @@ from deniable.core import (
     checked_coins,
 )
 from deniable.core.frozen import Former
+from deniable.core.threads import in_parts
 from deniable.core.variable import VariableLayout
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
@@ -40,6 +41,7 @@ from deniable.mechanisms.sparse.noisy_count import NoisyCount
 from deniable.mechanisms.sparse.permutation import Permutation
 
 CODES = ("model", "zipf", "gamma")
+AT_LEAST = 1 << 6  # vectors that a thread takes, several times over
 ROOM = 1 << 28  # bits of whole vectors that are counted at a time
 
 
@@ -166,12 +168,17 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         if names is not None and (len(names) != len(answers) or len(set(names)) != len(names)):
             raise InvalidParameter("Every report needs a unique name: give one name for each answer, all different.")
         columns: dict[str, NDArray[Any]] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
-        for start in range(0, len(answers), self.batch):
-            part = slice(start, start + self.batch)
-            truth = self.domain.place(answers[part], coins)
-            keys = None if names is None else np.array([self.key(name) for name in names[part]], np.uint64)
-            for name, column in self.randomize(truth, coins, keys).items():
-                columns[name][part] = column
+
+        def part(begin: int, end: int, own: Coins) -> None:
+            for start in range(begin, end, self.batch):
+                some = slice(start, min(start + self.batch, end))
+                truth = self.domain.place(answers[some], own)
+                keys = None if names is None else np.array([self.key(name) for name in names[some]], np.uint64)
+                for name, column in self.randomize(truth, own, keys).items():
+                    columns[name][some] = column
+
+        _ = self.fingerprint, self.permutation, self._label_code  # before threads could each make their own
+        in_parts(part, len(answers), AT_LEAST, coins)
         return Reports(self.fingerprint, self.layout, columns)
 
     @property
@@ -197,6 +204,9 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         """The message of each vector."""
         plain, messages = chunks >= self._plain_from, np.full(len(truth), b"", object)
         places = self.permutation.forward(truth.places)
+        if not plain.any():
+            messages[:] = self._label_code.write(self._labels(truth, places, chunks, keys, coins), chunks)
+            return messages
         if not plain.all():
             kept = np.repeat(~plain, truth.counts)
             offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])

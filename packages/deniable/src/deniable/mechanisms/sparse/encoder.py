@@ -10,7 +10,7 @@ from deniable.arrays import Ints, Words
 from deniable.core import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
-from deniable.mechanisms.sparse.chunks import chunk_of
+from deniable.kernels.sorting import sorted_by_chunk
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 TERMS = 20  # of the series in x <= 1, the last of them below 1e-19
@@ -32,27 +32,21 @@ def labels_for(
     Vector i has values[offsets[i]:offsets[i + 1]] at the permuted places[offsets[i]:offsets[i + 1]] of its `sizes`, and is
     encoded in chunks[i] labels. Private randomness comes from the coins alone, never from the public keys.
     """
-    owner = np.repeat(np.arange(len(chunks)), np.diff(offsets))
-    base = np.concatenate([[0], np.cumsum(chunks)])
-    own_size = sizes[owner] if isinstance(sizes, np.ndarray) else sizes
-    chunk = base[owner] + chunk_of(places, own_size, chunks[owner])
-    # in two bytes by a radix sort, which takes a tenth of the time
-    short = chunk.astype(np.uint16) if base[-1] <= 1 << 16 else chunk
-    order = np.argsort(short, kind="stable")
-    edges = np.concatenate([[0], np.cumsum(np.bincount(chunk, minlength=base[-1]))]).astype(np.int64)
-    inside = np.arange(base[-1]) - np.repeat(base[:-1], chunks)
+    each = np.broadcast_to(np.asarray(sizes, np.int64), chunks.shape)
+    edges, sorted_places, sorted_values = sorted_by_chunk(places, values, offsets, each, chunks)
+    inside = np.arange(edges.size - 1) - np.repeat(np.cumsum(chunks) - chunks, chunks)
     labels = encoder.encode(
         lambda count: stream(coins).draw(8 * count).view("<u8"),
         edges,
-        places[order].astype(np.uint64),
-        values[order].astype(np.uint64),
+        sorted_places,
+        sorted_values,
         inside.astype(np.uint64),
         np.repeat(keys, chunks),
         coordinate.threshold,
         coordinate.values,
         math.log(coordinate.odds),
         alpha,
-        _series(alpha),
+        series_of(alpha),
     )
     return labels.astype(np.int64)
 
@@ -68,7 +62,7 @@ def stream(coins: Coins) -> StreamCoins:
 
 
 @lru_cache(maxsize=16)
-def _series(alpha: float) -> NDArray[np.float64]:
+def series_of(alpha: float) -> NDArray[np.float64]:
     """The coefficients of p(x), highest first; see kernels/encoder_plain.py."""
     a = 1 - 1 / alpha
     terms = [(-1) ** n * (1 - a) / (math.factorial(n) * (n + 1) * (a + n)) for n in range(TERMS)]

@@ -79,7 +79,12 @@ class NoisyCount:
         many. With at least response / epsilon chunks the mean time stays finite; a margin of 2 / epsilon keeps most of them
         from crowding.
         """
-        return chunk_numbers(noisy, round(2 / self.epsilon), load, math.ceil(response / self.epsilon), size)
+        margin, least = self.room(response)
+        return chunk_numbers(noisy, margin, load, least, size)
+
+    def room(self, response: float) -> tuple[int, int]:
+        """How many coordinates are added to a noisy count, and the fewest chunks."""
+        return round(2 / self.epsilon), math.ceil(response / self.epsilon)
 
     def _geometric(self, size: int, coins: Coins) -> Ints:
         *chances, more = self.digits

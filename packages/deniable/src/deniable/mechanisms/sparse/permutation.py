@@ -28,22 +28,24 @@ class Permutation:
     name: str
 
     @cached_property
-    def _rounds(self) -> NDArray[np.uint64]:
+    def round_keys(self) -> NDArray[np.uint64]:
+        """What each round of the network is keyed with."""
         digest = b"".join(hashlib.sha256(f"deniable permutation {part} {self.name}".encode()).digest() for part in range(2))
         return np.frombuffer(digest[: 8 * ROUNDS], "<u8").astype(np.uint64)
 
     @property
-    def _cells(self) -> tuple[int, int]:
+    def cells(self) -> tuple[int, int]:
+        """How many rows and columns the network has."""
         left = math.isqrt(self.size - 1) + 1
         return left, -(-self.size // left)
 
     def forward(self, coordinates: Ints) -> Ints:
         """Where each coordinate goes."""
-        return draws.permute(coordinates, self._rounds, *self._cells, self.size, inverse=False)
+        return draws.permute(coordinates, self.round_keys, *self.cells, self.size, inverse=False)
 
     def backward(self, places: Ints) -> Ints:
         """Which coordinate is at each place."""
-        return draws.permute(places, self._rounds, *self._cells, self.size, inverse=True)
+        return draws.permute(places, self.round_keys, *self.cells, self.size, inverse=True)
 
     @cached_property
     def table(self) -> Ints:
@@ -53,4 +55,4 @@ class Permutation:
                 f"Vectors of more than {LARGEST_TABLE:,} coordinates are not decoded whole. Ask for some of them: "
                 "mechanism.value(reports, coordinates), mechanism.estimate_at(reports, coordinates)."
             )
-        return draws.permute(np.arange(self.size), self._rounds, *self._cells, self.size, inverse=True)
+        return draws.permute(np.arange(self.size), self.round_keys, *self.cells, self.size, inverse=True)

@@ -120,6 +120,11 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         """No: see `loss`."""
         return False
 
+    @property
+    def threaded(self) -> bool:
+        """Yes: `randomize` writes to nothing but its own arrays."""
+        return True
+
     def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         n, d = truth.shape
         share, inverse = self._cap(self.gamma)[0], _beta()[1]

@@ -33,7 +33,7 @@ from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
 MOST_ROUNDS = 32
-MOST_NEAR = 1 << 16  # directions that are compared with vectors at a time
+MOST_NEAR = 1 << 14  # directions that are compared with vectors at a time
 TOGETHER = 128  # order statistics that are worked out at once
 
 
