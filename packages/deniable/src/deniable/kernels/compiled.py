@@ -3,7 +3,9 @@
 from functools import cache
 
 import numpy as np
-from numba import njit
+from llvmlite.ir import IntType
+from numba import njit, types
+from numba.extending import intrinsic
 
 from deniable.arrays import Bools, Bytes, Ints, Words
 from deniable.kernels.plain import AnyWords
@@ -38,75 +40,81 @@ def compare_digit(word, digit, less, same):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _toss_lanes(planes, wanted, used, smaller, tied):  # type: ignore[no-untyped-def]
-    # Written out, because LLVM vectorises straight code over words and not a loop over planes.
-    p0, p1, p2, p3 = planes[0], planes[1], planes[2], planes[3]
-    p4, p5, p6, p7 = planes[4], planes[5], planes[6], planes[7]
-    w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
-    w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
-    equal = np.empty(TOGETHER, np.uint64)
+    equal, open_words = np.empty(TOGETHER, np.uint64), np.empty(TOGETHER, np.int64)
     found = 0
     for start in range(0, smaller.shape[0], TOGETHER):
         many = min(TOGETHER, smaller.shape[0] - start)
-        for j in range(many):
-            i = start + j
-            less, same = compare_digit(p0[i], w0, ZERO, ALL)
-            less, same = compare_digit(p1[i], w1, less, same)
-            less, same = compare_digit(p2[i], w2, less, same)
-            less, same = compare_digit(p3[i], w3, less, same)
-            less, same = compare_digit(p4[i], w4, less, same)
-            less, same = compare_digit(p5[i], w5, less, same)
-            less, same = compare_digit(p6[i], w6, less, same)
-            less, same = compare_digit(p7[i], w7, less, same)
-            smaller[i] = less
-            equal[j] = same
+        compare_planes(planes, start, wanted, smaller[start : start + many], equal)
         if used == 0:
             continue
         if (start + many) * 64 > used:  # lanes that only fill up the last word are not tossed further
             equal[many - 1] &= ALL >> np.uint64((start + many) * 64 - used)
-        for j in range(many):
-            if equal[j]:
-                found = _positions(equal[j], (start + j) * 64, tied, found)
+        count = 0
+        for j in range(many):  # every word is written and the place moves on: a branch would often be guessed wrong
+            open_words[count] = j
+            count += np.int64(equal[j] != ZERO)
+        for k in range(count):
+            j = open_words[k]
+            found = _positions(equal[j], (start + j) * 64, tied, found)
     return found
+
+
+@njit(cache=True, nogil=True)
+def compare_planes(planes, start, wanted, smaller, equal):  # type: ignore[no-untyped-def]
+    """The lanes of up to TOGETHER words from `start` on that are smaller than the wanted byte, and those that equal it."""
+    # Written out, because LLVM vectorises straight code over words and not a loop over planes. The parts begin at 0: an
+    # index that could be negative for all that LLVM knows makes it gather single words.
+    stop = start + smaller.shape[0]
+    p0, p1, p2, p3 = planes[0][start:stop], planes[1][start:stop], planes[2][start:stop], planes[3][start:stop]
+    p4, p5, p6, p7 = planes[4][start:stop], planes[5][start:stop], planes[6][start:stop], planes[7][start:stop]
+    w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
+    w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
+    for i in range(smaller.shape[0]):
+        less, same = compare_digit(p0[i], w0, ZERO, ALL)
+        less, same = compare_digit(p1[i], w1, less, same)
+        less, same = compare_digit(p2[i], w2, less, same)
+        less, same = compare_digit(p3[i], w3, less, same)
+        less, same = compare_digit(p4[i], w4, less, same)
+        less, same = compare_digit(p5[i], w5, less, same)
+        less, same = compare_digit(p6[i], w6, less, same)
+        less, same = compare_digit(p7[i], w7, less, same)
+        smaller[i] = less
+        equal[i] = same
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_place(context, word):  # type: ignore[no-untyped-def]
+    """The place of the lowest bit of a word that is one; the word is not zero."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
 
 
 @njit(cache=True, nogil=True)
 def _positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
     """Write where the bits that are one lie, as far as there is room; how many there are so far."""
     while rest:
-        lowest = rest & (~rest + np.uint64(1))
-        lane = first
-        if lowest & np.uint64(0xFFFFFFFF00000000):
-            lane += 32
-        if lowest & np.uint64(0xFFFF0000FFFF0000):
-            lane += 16
-        if lowest & np.uint64(0xFF00FF00FF00FF00):
-            lane += 8
-        if lowest & np.uint64(0xF0F0F0F0F0F0F0F0):
-            lane += 4
-        if lowest & np.uint64(0xCCCCCCCCCCCCCCCC):
-            lane += 2
-        if lowest & np.uint64(0xAAAAAAAAAAAAAAAA):
-            lane += 1
         if found < positions.shape[0]:
-            positions[found] = lane
+            positions[found] = first + np.int64(lowest_place(rest))
         found += 1
-        rest ^= lowest
+        rest &= rest - np.uint64(1)
     return found
 
 
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
-    return tied[: _settle(bits, tied, more, digit)]
+    return tied[: _settle(bits, tied, more, np.uint8(digit))]
 
 
 @njit(cache=True, nogil=True)
 def _settle(bits, tied, more, digit):  # type: ignore[no-untyped-def]
     left = 0
-    for i in range(tied.shape[0]):
-        if more[i] < digit:
-            bits[tied[i] >> 3] |= np.uint8(1 << (tied[i] & 7))
-        elif more[i] == digit:
-            tied[left] = tied[i]
-            left += 1
+    for i in range(tied.shape[0]):  # without a branch, which would often be guessed wrong
+        place = np.uint64(tied[i])
+        bits[place >> np.uint64(3)] |= np.uint8(np.uint64(more[i] < digit) << (place & np.uint64(7)))
+        tied[left] = tied[i]
+        left += np.int64(more[i] == digit)
     return left
 
 
