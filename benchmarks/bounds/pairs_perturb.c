@@ -65,3 +65,33 @@ uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t 
     }
     return wrong;
 }
+
+static inline void put(uint8_t *bits, size_t place, uint32_t value, uint32_t where) {
+    uint32_t bit = where << (place & 7);
+    bits[place >> 3] = (uint8_t)((bits[place >> 3] & ~bit) | (bit & -value));
+}
+
+/* Two rows of noise, "high" and "low", in which the ends of the pair that is drawn are put: the true one with `named` of 2^32
+ * words, the other one with `too` beside it, or with `only` where it is missing. Three random words each. */
+uint64_t unary_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers, uint8_t *high,
+                    uint8_t *low, size_t n, uint32_t all, uint32_t most, uint32_t named, uint32_t too, uint32_t only) {
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = (size_t)starts[i], count = (size_t)(starts[i + 1] - starts[i]);
+        uint64_t a = words[3 * i], b = words[3 * i + 1], c = words[3 * i + 2];
+        uint32_t chosen = below(most, (uint32_t)c), is_own = chosen < count;
+        wrong |= faults(keys + first, numbers + first, count, all);
+        size_t place = i * all + (is_own ? (size_t)keys[first + chosen] : 0);
+        uint32_t up = is_high(is_own ? numbers[first + chosen] : 0, a);
+        uint32_t end = (uint32_t)(b >> 32) < named, other = (uint32_t)b < (end ? too : only);
+        put(high, place, up ? end : other, is_own);
+        put(low, place, up ? other : end, is_own);
+    }
+    return wrong;
+}
+
+/* Bits of one row that another one does not have. */
+void without(uint64_t *bits, const uint64_t *others, size_t words) {
+    for (size_t i = 0; i < words; i++)
+        bits[i] &= ~others[i];
+}
