@@ -11,6 +11,7 @@ from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
 from deniable.core.tracing import Answer, Symbol, refuse
+from deniable.kernels.vectors import bit_rows
 
 Entry = TypeVar("Entry", bound=np.generic)
 
@@ -86,8 +87,7 @@ def cells(vector: Ints, place: int) -> PackedBits:
     """The row of this bit of all numbers of a vector."""
     if isinstance(vector, Symbol):
         return vector.trace.add("cells", (vector,), place)
-    one = vector.dtype.type(1)
-    return PackedBits.pack((vector >> vector.dtype.type(place) & one).astype(np.bool_))
+    return PackedBits(bit_rows(vector, place), vector.shape[1])
 
 
 def joined(rows: Sequence[PackedBits]) -> PackedBits:
