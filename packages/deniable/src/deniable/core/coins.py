@@ -308,6 +308,11 @@ class SecureCoins(StreamCoins):
         stream: _FreshKey = self.__dict__["_stream"]
         return stream.draw(size)
 
+    def _toss_block(self, heads: Fraction, shape: tuple[int, ...], bits: int) -> Bytes:
+        if heads == _HALF:  # bits of the stream itself: nobody can repeat them, so which they are is no part of the format
+            return self.draw(shape[0] * shape[1]).reshape(shape)
+        return super()._toss_block(heads, shape, bits)
+
     def draw_into(self, out: Bytes, size: int) -> Bytes:
         stream: _FreshKey = self.__dict__["_stream"]
         return stream.draw_into(out, size)
@@ -331,6 +336,7 @@ class SeededCoins(_KeyStream):
         self._key(hashlib.sha256(b"deniable seed\0" + name).digest())
 
 
+_HALF = Fraction(1, 2)
 _SHORT: np.dtype[np.unsignedinteger] = np.dtype("<u4")
 _LONG: np.dtype[np.unsignedinteger] = np.dtype("<u8")
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Coins, Domain, Input
 from deniable.domains.interval import Interval
@@ -80,7 +81,14 @@ class Features(Domain[Sequence[float], Ints]):
         return [each._replace(width=self.dimensions) for each in self.coordinate.inputs]
 
     def encode(self, values: Answers) -> Sequence[Ints]:
-        rows = checked_rows(values, self.dimensions)
+        """As `Interval.encode` for all numbers of each vector, the grid points in an array as narrow as they are."""
+        if not self.clip and type(values) is np.ndarray and values.dtype == np.float64:
+            narrow = np.min_scalar_type(self.steps - 1)
+            fits = values.ndim == 2 and values.shape[1] == self.dimensions
+            found = kernels.grid_codes(values.reshape(-1), self.coordinate.points, narrow) if fits else None
+            if found is not None:
+                return [code.reshape(values.shape) for code in found]
+        rows = checked_rows(values, self.dimensions)  # other numbers, or some that are refused
         return [code.reshape(rows.shape) for code in self.coordinate.encode(rows.ravel())]
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:

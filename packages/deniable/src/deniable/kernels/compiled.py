@@ -55,7 +55,7 @@ def _toss_lanes(planes, wanted, used, smaller, tied):  # type: ignore[no-untyped
             count += np.int64(equal[j] != ZERO)
         for k in range(count):
             j = open_words[k]
-            found = _positions(equal[j], (start + j) * 64, tied, found)
+            found = write_positions(equal[j], (start + j) * 64, tied, found)
     return found
 
 
@@ -93,7 +93,7 @@ def lowest_place(context, word):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
+def write_positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
     """Write where the bits that are one lie, as far as there is room; how many there are so far."""
     while rest:
         if found < positions.shape[0]:
