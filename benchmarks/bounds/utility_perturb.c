@@ -1,9 +1,9 @@
 /* Sensitive answers randomized, open ones disclosed or hidden among them. `answers` has the place of a sensitive answer, or
  * minus the number of an open one. As many coins are tossed whatever the answer is. */
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "subset.h"
+
+enum { TOGETHER = 8 };
 
 static inline uint32_t below(uint32_t range, uint32_t draw) { return (uint64_t)draw * range >> 32; }
 
@@ -51,32 +51,33 @@ void utility_hashing(const uint64_t *restrict words, const int64_t *restrict val
     }
 }
 
-/* Subset selection by Floyd's algorithm on a bitmap of `row` bytes. A set that hides an open answer is any set: one that has
+/* Subset selection. A set that hides an open answer is any set: one that has
  * value 0 with `blank` of 2^32 words, where that of a sensitive answer has it with `truth` of them. One is drawn for answers
  * that are disclosed too. Rows are done until the draws run low; how many comes back. */
 size_t utility_subset(const uint32_t *draws, size_t available, const int64_t *values, uint16_t *numbers, uint8_t *bits,
                       size_t n, const int32_t *answers, uint32_t size, uint32_t members, uint32_t truth, uint32_t blank,
                       uint32_t hidden) {
     size_t next = 0, done = 0, reserve = members + 2, row = (size + 7) / 8;
-    uint64_t set[(size + 63) / 64];
-    for (; done < n && next + reserve <= available; done++) {
-        int32_t answer = answers[values[done]];
-        uint32_t is_open = answer < 0, told = is_open & (draws[next++] >= hidden);
-        numbers[done] = (uint16_t)(-answer & -told);
-        memset(set, 0, sizeof set);
-        uint32_t value = (uint32_t)answer & (is_open - 1);
-        uint32_t inside = draws[next++] < chosen(is_open, blank, truth), others = members - inside;
-        set[value >> 6] |= (uint64_t)inside << (value & 63);
-        for (uint32_t last = size - 1 - others; last < size - 1; last++) {
-            uint32_t pick = below(last + 1, draws[next++]);
-            pick = pick == value ? size - 1 : pick; /* the last value stands in for the true one */
-            uint32_t spare = last == value ? size - 1 : last;
-            pick = set[pick >> 6] >> (pick & 63) & 1 ? spare : pick;
-            set[pick >> 6] |= 1ull << (pick & 63);
+    size_t parts = (size + 63) / 64;
+    uint8_t flags[TOGETHER][64 * parts];
+    uint32_t picks[members];
+    uint64_t set[parts], kept[TOGETHER];
+    while (done < n && next + TOGETHER * reserve <= available) {
+        size_t many = n - done < TOGETHER ? n - done : TOGETHER;
+        for (size_t i = 0; i < many; i++, next += reserve) {
+            int32_t answer = answers[values[done + i]];
+            uint32_t is_open = answer < 0, told = is_open & (draws[next] >= hidden);
+            uint32_t value = (uint32_t)answer & (is_open - 1), inside = draws[next + 1] < chosen(is_open, blank, truth);
+            subset(draws + next + 2, size, members, value, inside, flags[i], picks);
+            numbers[done + i] = (uint16_t)(-answer & -told);
+            kept[i] = (uint64_t)told - 1;
         }
-        for (size_t i = 0; i < sizeof set / sizeof *set; i++)
-            set[i] &= (uint64_t)told - 1;
-        memcpy(bits + done * row, set, row);
+        for (size_t i = 0; i < many; i++) { /* once the bytes are written: loads of many of them would wait */
+            for (size_t part = 0; part < parts; part++)
+                set[part] = packed(flags[i] + 64 * part) & kept[i];
+            memcpy(bits + (done + i) * row, set, row);
+        }
+        done += many;
     }
     return done;
 }

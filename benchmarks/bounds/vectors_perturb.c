@@ -1,32 +1,9 @@
 /* Vectors of numbers from -1 to 1 that become bits: BitRand's codes, and Duchi's signs for all coordinates together. */
 
+#include "subset.h"
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 enum { MANY = 64 }; /* numbers that make a word of bits */
-
-/* A word with the lowest bits of 64 bytes. */
-static inline uint64_t packed(const uint8_t *flags) {
-    uint64_t word = 0;
-#if defined(__AVX2__)
-    for (int half = 0; half < 2; half++) {
-        __m256i bytes = _mm256_loadu_si256((const __m256i *)(flags + 32 * half));
-        word |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7)) << (32 * half);
-    }
-#else
-    for (int part = 0; part < 8; part++) {
-        uint64_t bytes;
-        memcpy(&bytes, flags + 8 * part, 8);
-        word |= ((bytes & 0x0101010101010101ull) * 0x0102040810204080ull >> 56) << (8 * part);
-    }
-#endif
-    return word;
-}
 
 /* Flip the noise of `count` numbers, a row of `row` words for each of `bits` bits at `planes`, by the bits of their codes: a
  * sign, then a magnitude in units of 1 / `scale`, cut off, at most the largest. What is not finite comes back. */

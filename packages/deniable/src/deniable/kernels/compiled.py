@@ -3,16 +3,16 @@
 from functools import cache
 
 import numpy as np
-from llvmlite.ir import IntType
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word, write_positions
 from deniable.kernels.plain import AnyWords
 
 ZERO, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
 TOGETHER = 256  # words that are compared together
+SIDE_BY_SIDE = 8  # subsets
 ROWS = 1 << 11  # followed together: their columns stay in the innermost cache, and their counts fit into 16 bits
 
 
@@ -80,27 +80,6 @@ def compare_planes(planes, start, wanted, smaller, equal):  # type: ignore[no-un
         less, same = compare_digit(p7[i], w7, less, same)
         smaller[i] = less
         equal[i] = same
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def lowest_place(context, word):  # type: ignore[no-untyped-def]
-    """The place of the lowest bit of a word that is one; the word is not zero."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.cttz(args[0], IntType(1)(1))
-
-    return types.uint64(types.uint64), generate
-
-
-@njit(cache=True, nogil=True)
-def write_positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
-    """Write where the bits that are one lie, as far as there is room; how many there are so far."""
-    while rest:
-        if found < positions.shape[0]:
-            positions[found] = first + np.int64(lowest_place(rest))
-        found += 1
-        rest &= rest - np.uint64(1)
-    return found
 
 
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
@@ -177,23 +156,29 @@ def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tupl
 @njit(cache=True, nogil=True)
 def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore[no-untyped-def]
     chosen, mask = words.shape[1], (np.uint64(1) << word_bits) - np.uint64(1)
-    first = size - chosen
-    bounds = np.arange(first + 1, size + 1).astype(np.uint64)
+    first = np.uint64(size - chosen)
+    bounds = np.arange(size - chosen + 1, size + 1).astype(np.uint64)
     thresholds = (mask - bounds + np.uint64(1)) % bounds
-    for row in range(words.shape[0]):
-        w, m = words[row], member[row]
-        product = w[0] * bounds[0]  # the first step on its own, since no other may be left out
-        count, place = np.uint64((product & mask) < thresholds[0]), product >> word_bits
-        m[place >> np.uint64(3)] |= np.uint8(np.uint64(not one_less[row]) << (place & np.uint64(7)))
-        for step in range(1, chosen):
-            product = w[step] * bounds[step]
-            count += np.uint64((product & mask) < thresholds[step])
-            place = product >> word_bits
-            taken = np.uint64(m[place >> np.uint64(3)]) >> (place & np.uint64(7)) & np.uint64(1)
-            # Selected by a mask, since a branch would be guessed wrong.
-            place ^= (place ^ np.uint64(first + step)) & (np.uint64(0) - taken)
-            m[place >> np.uint64(3)] |= np.uint8(np.uint64(1) << (place & np.uint64(7)))
-        refused[row] = count > 0
+    parts, places = (size + LANES - 1) // LANES, np.empty(chosen, np.uint64)
+    flags = np.empty((SIDE_BY_SIDE, parts * LANES), np.uint8)
+    for start in range(0, words.shape[0], SIDE_BY_SIDE):
+        many = min(SIDE_BY_SIDE, words.shape[0] - start)
+        for i in range(many):
+            w, marked, count = words[start + i], flags[i], np.uint64(0)
+            for step in range(chosen):
+                product = w[step] * bounds[step]
+                count += np.uint64((product & mask) < thresholds[step])
+                places[step] = product >> word_bits
+            refused[start + i] = count > 0
+            marked[:] = 0
+            marked[places[0]] = not one_less[start + i]
+            # A byte for each element. Where a step writes does not depend on what it reads: the next need not wait for it.
+            for step in range(np.uint64(1), np.uint64(chosen)):
+                marked[first + step] = marked[places[step]]
+                marked[places[step]] = 1
+        for i in range(many):  # once these bytes are written: a load of many of them would wait
+            for part in range(parts):
+                store_word(lanes_with(flags[i], part * LANES, 0), member[start + i], 8 * part)
 
 
 @njit(cache=True, nogil=True)

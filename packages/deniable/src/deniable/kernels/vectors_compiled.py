@@ -1,16 +1,13 @@
 """Vectors of numbers on their way to bits, compiled by numba; each loop gives exactly what its twin in vectors.py gives."""
 
 import numpy as np
-from llvmlite.ir import Constant, IntType, VectorType
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Floats, Ints
-from deniable.kernels.compiled import write_positions
+from deniable.kernels.lanes_compiled import LANES, lanes_equal, lanes_less, lanes_with, store_word, write_positions
 from deniable.kernels.vectors import Codes, narrowest
 
-LANES = 64  # numbers that make a word of bits
 LARGEST = np.finfo(np.float64).max
 
 
@@ -44,9 +41,7 @@ def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
         own, first = rows[row], row * width
         whole = width // LANES
         for part in range(whole):
-            word = lanes_with(numbers, first + part * LANES, place)
-            for byte in range(8):
-                own[8 * part + byte] = np.uint8(word >> np.uint64(8 * byte) & np.uint64(255))
+            store_word(lanes_with(numbers, first + part * LANES, place), own, 8 * part)
         for byte in range(8 * whole, own.shape[0]):
             found = 0
             for bit in range(min(8, width - 8 * byte)):
@@ -74,9 +69,7 @@ def _rows_below(draws, numbers, shift, rows, tied):  # type: ignore[no-untyped-d
         own, first = rows[row], row * width
         for part in range(whole):
             start = first + part * LANES
-            word = lanes_less(flat_draws, flat_numbers, start, shift)
-            for byte in range(8):
-                own[8 * part + byte] = np.uint8(word >> np.uint64(8 * byte) & np.uint64(255))
+            store_word(lanes_less(flat_draws, flat_numbers, start, shift), own, 8 * part)
             found = write_positions(lanes_equal(flat_draws, flat_numbers, start, shift), start, tied, found)
         for byte in range(8 * whole, own.shape[0]):
             bits = 0
@@ -87,49 +80,3 @@ def _rows_below(draws, numbers, shift, rows, tied):  # type: ignore[no-untyped-d
                 found = write_positions(np.uint64(draw == number), at, tied, found)
             own[byte] = np.uint8(bits)
     return found
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
-    """A word with bit `place` of the 64 numbers from `start` on: LLVM packs it with an instruction or two for a vector."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
-        number = loaded.type.element
-        bit = builder.shl(Constant(number, 1), builder.trunc(args[2], number) if number.width < 64 else args[2])
-        found = builder.and_(loaded, _everywhere(builder, bit))
-        return builder.bitcast(builder.icmp_unsigned("!=", found, Constant(loaded.type, None)), IntType(LANES))
-
-    return types.uint64(numbers, types.int64, types.int64), generate
-
-
-def _comparing(operator):  # type: ignore[no-untyped-def]
-    def comparing(context, draws, numbers, start, shift):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            draw, number = (_loaded(context, builder, signature.args[each], args[each], args[2]) for each in (0, 1))
-            amount = builder.trunc(args[3], draw.type.element)
-            shifted = builder.lshr(draw, _everywhere(builder, amount))
-            wide = shifted if number.type == draw.type else builder.zext(shifted, number.type)
-            return builder.bitcast(builder.icmp_unsigned(operator, wide, number), IntType(LANES))
-
-        return types.uint64(draws, numbers, types.int64, types.int64), generate
-
-    return intrinsic(comparing)
-
-
-lanes_less, lanes_equal = _comparing("<"), _comparing("==")  # draw >> shift beside the number, for 64 of them
-
-
-def _loaded(context, builder, kind, value, start):  # type: ignore[no-untyped-def]
-    """64 numbers of an array from `start` on."""
-    array, number = context.make_array(kind)(context, builder, value), IntType(kind.dtype.bitwidth)
-    source = builder.bitcast(builder.gep(array.data, [start]), VectorType(number, LANES).as_pointer())
-    return builder.load(source, align=kind.dtype.bitwidth // 8)
-
-
-def _everywhere(builder, value):  # type: ignore[no-untyped-def]
-    """A vector of one number."""
-    lanes = Constant(VectorType(value.type, LANES), None)
-    for lane in range(LANES):
-        lanes = builder.insert_element(lanes, value, Constant(IntType(32), lane))
-    return lanes
