@@ -29,8 +29,11 @@ def _sign_magnitude(numbers, scale, most, sign, codes):  # type: ignore[no-untyp
 
 
 def bit_rows(vector: Codes, place: int) -> Bytes:
-    rows = np.empty((len(vector), (vector.shape[1] + 7) // 8), np.uint8)
-    _bit_rows(np.ascontiguousarray(vector), place, rows)
+    shape = len(vector), (vector.shape[1] + 7) // 8
+    if place >= 8 * vector.dtype.itemsize:
+        return np.zeros(shape, np.uint8)
+    rows = np.empty(shape, np.uint8)
+    _bit_rows(np.ascontiguousarray(vector.view(np.uint8) if vector.dtype == np.bool_ else vector), place, rows)
     return rows
 
 
