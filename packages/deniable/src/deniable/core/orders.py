@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-from deniable.kernels.pairs import numbers_at
+from deniable.kernels.pairs import numbers_at, rise
 from deniable.kernels.plain import NONE
 from deniable.kernels.tables import take_cells
 
@@ -203,10 +203,7 @@ class Padded:
             return False
         if len(self._numbers) and self._numbers.max() >= self._padding[0]:
             return False
-        rises = self._numbers[1:] > self._numbers[:-1]
-        first, last = np.searchsorted(self._starts, (1, len(self._numbers)))  # they are in order: see `fits`
-        rises[self._starts[first:last] - 1] = True  # from one row to the next anything may follow
-        return bool(rises.all())
+        return rise(*(np.ascontiguousarray(each, np.int64) for each in (self._starts, self._numbers)))  # see `fits`
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
