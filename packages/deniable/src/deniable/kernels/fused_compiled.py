@@ -138,8 +138,9 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
         for i in range(many):
             registers[to, i] = registers[c, i] ^ ((registers[b, i] ^ registers[c, i]) & -registers[a, i])
     elif op == LOOK_UP:
+        own = tables[p:]  # an index that could be negative for all that LLVM knows takes half as long again
         for i in range(many):
-            registers[to, i] = tables[registers[a, i] + p]
+            registers[to, i] = own[np.uint32(registers[a, i])]
     elif op == AIM:
         for i in range(many):
             parity = np.uint64(registers[a, i] & registers[b, i])
