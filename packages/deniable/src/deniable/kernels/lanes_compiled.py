@@ -60,6 +60,18 @@ def _comparing(operator):  # type: ignore[no-untyped-def]
 lanes_less, lanes_equal = _comparing("<"), _comparing("==")  # draw >> shift beside the number, for 64 of them
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyped-def]
+    """A word with those of 64 words whose product with the bound, cut to their width, is below `least`."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
+        product = builder.mul(loaded, _everywhere(builder, args[2]))
+        return builder.bitcast(builder.icmp_unsigned("<", product, _everywhere(builder, args[3])), IntType(LANES))
+
+    return types.uint64(words, types.int64, words.dtype, words.dtype), generate
+
+
 def _loaded(context, builder, kind, value, start):  # type: ignore[no-untyped-def]
     """64 numbers of an array from `start` on."""
     array, number = context.make_array(kind)(context, builder, value), IntType(kind.dtype.bitwidth)
