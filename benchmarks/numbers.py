@@ -47,7 +47,7 @@ def vector(make: Callable[[], dn.Mechanism], effort: Effort) -> float:
 
 
 def vector_bound(name: str, effort: Effort) -> tuple[float, str]:
-    """The same mechanism in C; without a compiler, and for sampled coordinates, one byte for each bit, compared and packed."""
+    """The same mechanism in C; without a compiler, and for sampled coordinates, a byte for each bit, compared and packed."""
     rows, mechanism = vectors(effort), VECTORS[name]()
     work: Work | None = None
     if isinstance(mechanism, dn.BitRand):

@@ -79,7 +79,8 @@ def bitrand_perturb(mechanism: dn.BitRand, rows: Column) -> Work | None:
     if not isinstance(hardware, Compiled):
         return None
     width, step = domain.dimensions, 5 * GROUP // 64  # vectors, a bit of which takes a buffer of random words
-    assert domain.signed and width % 64 == 0 and all(one + zero == 1 for one, zero in zip(mechanism.ones, mechanism.zeros))
+    flips = zip(mechanism.ones, mechanism.zeros, strict=True)
+    assert domain.signed and width % 64 == 0 and all(one + zero == 1 for one, zero in flips)
     parts = -(-len(rows) // step)
     planes = np.empty((bits, parts, step * width // 64), np.uint64)
     stream, heads = Keystream(), [_whole(zero) for zero in mechanism.zeros]
@@ -120,7 +121,7 @@ def duchi_vector_perturb(mechanism: dn.DuchiVector, rows: Column) -> Work | None
 
 
 def _unary_pairs(mechanism: dn.PCKVUnary, sets: dn.Pairs) -> Work | None:
-    """Rows of noise for both ends of all keys, a part of them at a time, and in them the ends of one pair of a checked set."""
+    """Rows of noise for both ends of all keys, a part of them at a time, and in them the ends of one pair of each set."""
     hardware, law, domain = fastest_available(), mechanism.chances, mechanism.domain
     if not isinstance(hardware, Compiled):
         return None

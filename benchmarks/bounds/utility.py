@@ -28,13 +28,12 @@ def utility_perturb(mechanism: dn.UtilityOptimized, values: Column) -> Work | No
     columns = [np.empty(len(values), kind) for kind in (np.uint16, np.uint16, np.uint16, np.uint8)]
     prime, count = base.prime, base.buckets
     shift = (prime * max(prime, count) * prime).bit_length()  # exact up to prime^2: see `remainder` of our kernels
-    constants = c_uint32(prime), c_uint32(count), c_uint64((1 << shift) // prime + 1), c_uint32(shift), heads_of(heads), *tosses
-    return fed("utility_hashing", 2, len(values), [values, *columns], [answers], constants, [*columns, answers])
+    divided = c_uint64((1 << shift) // prime + 1), c_uint32(shift)
+    numbers: tuple[object, ...] = c_uint32(prime), c_uint32(count), *divided, heads_of(heads), *tosses
+    return fed("utility_hashing", 2, len(values), [values, *columns], [answers], numbers, [*columns, answers])
 
 
-def _subset(
-    base: dn.SubsetSelection, answers: Column, values: Column, truth: c_uint32, hidden: c_uint32
-) -> Work | None:
+def _subset(base: dn.SubsetSelection, answers: Column, values: Column, truth: c_uint32, hidden: c_uint32) -> Work | None:
     hardware = fastest_available()
     if not isinstance(hardware, Compiled):
         return None

@@ -42,8 +42,8 @@ def _instead(program: Program) -> dict[int, int]:
 def _needed(program: Program) -> list[set[Literal]]:
     """For each node, conditions without which no report looks at it."""
     uses: list[list[set[Literal]]] = [[] for _ in program.nodes]
-    for _, node in program.report:
-        uses[node].append(set())
+    for _, place in program.report:
+        uses[place].append(set())
     needed: list[set[Literal]] = [set() for _ in program.nodes]
     for place in reversed(range(len(program.nodes))):
         needed[place] = set.intersection(*uses[place]) if uses[place] else set()
@@ -66,9 +66,9 @@ def _without(program: Program, instead: dict[int, int]) -> Program:
     """The program with draws left out, and what is the same in both branches in place of their choice."""
     stands = dict(instead)
     for place, node in enumerate(program.nodes):
-        _, *sides = [stands.get(arg, arg) for arg in node.args] or [None]
-        if node.op == "where" and sides[0] == sides[1]:
-            stands[place] = sides[0]
+        sides = {stands.get(arg, arg) for arg in node.args[1:]}
+        if node.op == "where" and len(sides) == 1:
+            stands[place] = sides.pop()
     kept = _kept(program, stands)
     number = {place: new for new, place in enumerate(kept)}
     nodes = [program.nodes[place] for place in kept]

@@ -5,8 +5,9 @@ A law draws all branches and selects afterwards. Two of its patterns take much l
 - `where(c, A, B)` for rows that are made of a `subset`: A is drawn for the answers where c holds, B for the others. That is
   done where c is made of draws alone, or where A and B take as many words: then as many coins are tossed whatever the
   answers are.
-- `toss_each(below + toss_each(up), whole)` for all numbers of a vector, packed: it is w < below + b for w drawn below `whole`.
-  The coin b decides only where w = below, and is tossed only there: with probability 1 / whole, whatever the answers are.
+- `toss_each(below + toss_each(up), whole)` for all numbers of a vector, packed: that is w < below + b for a w from 0 to
+  whole - 1. The coin b decides only where w = below, and is tossed only there: with probability 1 / whole, whatever the
+  answers are.
 
 One answer, as a device has it, runs as ever.
 """
@@ -177,4 +178,3 @@ def _ends(whole: int) -> Run:
         return PackedBits(rows, below.shape[1])
 
     return operate
-

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Domain, Input
-from deniable.domains.features import check_dimensions, checked_rows
+from deniable.domains.features import check_dimensions, checked_rows, plain_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.kernels.vectors import sign_magnitude
 
@@ -87,8 +87,8 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
 
     def encode(self, values: Answers) -> Sequence[Ints]:
         """The codes of all numbers, in an array as narrow as they are."""
-        if self.clip and type(values) is np.ndarray and values.dtype == np.float64 and values.shape[1:] == (self.dimensions,):
-            codes = sign_magnitude(values, self.unit, self.bits)
+        if self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
+            codes = sign_magnitude(floats, self.unit, self.bits)
             if codes is not None:
                 return (cast(Ints, codes),)
         return super().encode(values)  # other numbers, or some that are refused

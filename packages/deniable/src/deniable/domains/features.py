@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,12 +82,11 @@ class Features(Domain[Sequence[float], Ints]):
 
     def encode(self, values: Answers) -> Sequence[Ints]:
         """As `Interval.encode` for all numbers of each vector, the grid points in an array as narrow as they are."""
-        if not self.clip and type(values) is np.ndarray and values.dtype == np.float64:
+        if not self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
             narrow = np.min_scalar_type(self.steps - 1)
-            fits = values.ndim == 2 and values.shape[1] == self.dimensions
-            found = kernels.grid_codes(values.reshape(-1), self.coordinate.points, narrow) if fits else None
+            found = kernels.grid_codes(floats.reshape(-1), self.coordinate.points, narrow)
             if found is not None:
-                return [code.reshape(values.shape) for code in found]
+                return [code.reshape(floats.shape) for code in found]
         rows = checked_rows(values, self.dimensions)  # other numbers, or some that are refused
         return [code.reshape(rows.shape) for code in self.coordinate.encode(rows.ravel())]
 
@@ -160,6 +159,13 @@ def checked_rows(values: Answers, width: int) -> NDArray[Any]:
     if not np.isfinite(rows).all():
         raise OutsideDomain("A vector holds values that are not finite numbers. Remove or replace them first.")
     return rows
+
+
+def plain_rows(values: Answers, width: int) -> Floats | None:
+    """The same array if it is a plain one of rows of this width in double precision, whatever it holds; else None."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == width:
+        return cast(Floats, values)
+    return None
 
 
 def rows_at_once(dimensions: int) -> int:

@@ -49,7 +49,7 @@ def _toss_lanes(planes, wanted, used, smaller, tied):  # type: ignore[no-untyped
             continue
         if (start + many) * 64 > used:  # lanes that only fill up the last word are not tossed further
             equal[many - 1] &= ALL >> np.uint64((start + many) * 64 - used)
-        count = 0
+        count = np.int64(0)
         for j in range(many):  # every word is written and the place moves on: a branch would often be guessed wrong
             open_words[count] = j
             count += np.int64(equal[j] != ZERO)
@@ -88,7 +88,7 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _settle(bits, tied, more, digit):  # type: ignore[no-untyped-def]
-    left = 0
+    left = np.int64(0)
     for i in range(tied.shape[0]):  # without a branch, which would often be guessed wrong
         place = np.uint64(tied[i])
         bits[place >> np.uint64(3)] |= np.uint8(np.uint64(more[i] < digit) << (place & np.uint64(7)))

@@ -1,8 +1,8 @@
 """Short programs of one arithmetic step after another, run on a piece of all columns at a time that stays in the cache.
 
 A step is a row of eight whole numbers: which one, the register it writes, up to three that it reads, and three parameters.
-Registers hold one number for each answer. Columns that are read are words and short words to scale, long words to compare with numbers,
-packed bits and numbers.
+Registers hold one number for each answer. Columns that are read are words and short words to scale, long words to compare
+with numbers, packed bits and numbers.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,14 +1,17 @@
 """Words of 64 lanes: bits of as many numbers packed, compared and found, by instructions that LLVM has for vectors."""
 
+from typing import Any
+
 import numpy as np
-from llvmlite.ir import Constant, IntType, VectorType
+from llvmlite.ir import Constant, IntType, VectorType  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
 LANES = 64
+compiled_to: Any = intrinsic  # which has no types
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@compiled_to
 def lowest_place(context, word):  # type: ignore[no-untyped-def]
     """The place of the lowest bit of a word that is one; the word is not zero."""
 
@@ -29,7 +32,7 @@ def write_positions(rest, first, positions, found):  # type: ignore[no-untyped-d
     return found
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@compiled_to
 def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
     """A word with bit `place` of the 64 numbers from `start` on: LLVM packs it with an instruction or two for a vector."""
 
@@ -43,7 +46,7 @@ def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
     return types.uint64(numbers, types.int64, types.int64), generate
 
 
-def _comparing(operator):  # type: ignore[no-untyped-def]
+def _comparing(operator: str) -> Any:
     def comparing(context, draws, numbers, start, shift):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
             draw, number = (_loaded(context, builder, signature.args[each], args[each], args[2]) for each in (0, 1))
@@ -54,13 +57,13 @@ def _comparing(operator):  # type: ignore[no-untyped-def]
 
         return types.uint64(draws, numbers, types.int64, types.int64), generate
 
-    return intrinsic(comparing)
+    return compiled_to(comparing)
 
 
 lanes_less, lanes_equal = _comparing("<"), _comparing("==")  # draw >> shift beside the number, for 64 of them
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@compiled_to
 def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyped-def]
     """A word with those of 64 words whose product with the bound, cut to their width, is below `least`."""
 
@@ -72,14 +75,14 @@ def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyp
     return types.uint64(words, types.int64, words.dtype, words.dtype), generate
 
 
-def _loaded(context, builder, kind, value, start):  # type: ignore[no-untyped-def]
+def _loaded(context: Any, builder: Any, kind: Any, value: Any, start: Any) -> Any:
     """64 numbers of an array from `start` on."""
     array, number = context.make_array(kind)(context, builder, value), IntType(kind.dtype.bitwidth)
     source = builder.bitcast(builder.gep(array.data, [start]), VectorType(number, LANES).as_pointer())
     return builder.load(source, align=kind.dtype.bitwidth // 8)
 
 
-def _everywhere(builder, value):  # type: ignore[no-untyped-def]
+def _everywhere(builder: Any, value: Any) -> Any:
     """A vector of one number."""
     lanes = Constant(VectorType(value.type, LANES), None)
     for lane in range(LANES):
@@ -87,7 +90,7 @@ def _everywhere(builder, value):  # type: ignore[no-untyped-def]
     return lanes
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@compiled_to
 def _write_word(context, word, target, first):  # type: ignore[no-untyped-def]
     """Write a word into eight bytes at once."""
 

@@ -46,7 +46,7 @@ def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
         for part in range(whole):
             store_word(lanes_with(numbers, first + part * LANES, place), own, 8 * part)
         for byte in range(8 * whole, own.shape[0]):
-            found = 0
+            found = np.int64(0)
             for bit in range(min(8, width - 8 * byte)):
                 found |= (np.int64(vector[row, 8 * byte + bit]) >> place & 1) << bit
             own[byte] = np.uint8(found)
@@ -75,7 +75,7 @@ def _rows_below(draws, numbers, shift, rows, tied):  # type: ignore[no-untyped-d
             store_word(lanes_less(flat_draws, flat_numbers, start, shift), own, 8 * part)
             found = write_positions(lanes_equal(flat_draws, flat_numbers, start, shift), start, tied, found)
         for byte in range(8 * whole, own.shape[0]):
-            bits = 0
+            bits = np.int64(0)
             for bit in range(min(8, width - 8 * byte)):
                 at = first + 8 * byte + bit
                 draw, number = np.int64(flat_draws[at]) >> shift, np.int64(flat_numbers[at])
