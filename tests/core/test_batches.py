@@ -16,6 +16,7 @@ from deniable.kernels import plain as kernel_loops
 from tests.core.test_programs import FUZZ, LAWS, random_codes
 from tests.examples import EXAMPLES
 from tests.law_fuzz import accepted
+from tests.twins import plain_loops
 
 SIZE = 1000
 LAWS_OF_NUMBERS = [
@@ -31,10 +32,10 @@ def columns(program: Program) -> list[str]:
     return [name if name in OUTPUTS else "int64" for name in names]
 
 
-def fused_programs() -> list[tuple[Program, FusedRun, list[Pass]]]:
+def fused_programs(short: bool = False) -> list[tuple[Program, FusedRun, list[Pass]]]:
     found = []
     for program in LAWS_OF_NUMBERS:
-        steps = plan(program, columns(program))
+        steps = plan(program, columns(program), short)
         if steps is not None:
             found.append(
                 (program, FusedRun(program, steps, SIZE), [each for each in steps.actions if isinstance(each, Pass)])
@@ -60,8 +61,46 @@ def test_fused_steps_report_what_the_interpreter_reports(compiled: bool, monkeyp
     assert len(programs) > 100
 
 
+@pytest.mark.needs("numba")
+def test_short_words_give_the_same_in_both_kinds_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_loops, "_done", kernel_loops.COMPILE_AFTER)
+    reports = []
+    for compiled in (False, True):
+        monkeypatch.setattr(kernel_loops, "_available", compiled)
+        made = fused_programs(short=True)
+        reports.append([many.run(random_codes(program, 990), dn.SeededCoins(5), 990) for program, many, _ in made])
+    assert len(reports[0]) > 100
+    for plain, other in zip(*reports, strict=True):
+        for name, column in plain.items():
+            np.testing.assert_array_equal(column, other[name])
+
+
+@pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 430, 431, 1024, 4369, 65535])
+def test_numbers_from_short_words_are_equally_likely(bound: int) -> None:
+    """Every one of the 2^16 words once: those that are not refused give each number as often."""
+    words = np.arange(1 << 16, dtype=np.uint16)
+    refused = fused.refused_places(words, bound)
+    assert len(refused) == (1 << 16) % bound
+    drawn = np.delete(words, refused).astype(np.int64) * bound >> 16
+    assert set(np.bincount(drawn, minlength=bound).tolist()) == {(1 << 16) // bound}
+
+
+@pytest.mark.needs("numba")
+def test_refused_words_are_found_alike() -> None:
+    from deniable.kernels import fused_compiled
+
+    plain, random = plain_loops(fused), np.random.default_rng(1)
+    for kind, bound in ((np.uint16, 4099), (np.uint16, 3), (np.uint32, (1 << 24) - 1), (np.uint32, 3 << 20)):
+        for size in (0, 1, 63, 64, 5000):
+            words = random.integers(0, np.iinfo(kind).max, size, kind, endpoint=True)
+            words[::7] = 0  # which is refused unless the bound divides all words
+            found = plain.refused_places(words, bound)
+            np.testing.assert_array_equal(fused_compiled.refused_places(words, bound), found)
+            assert len(found) >= len(words[::7])
+
+
 def test_every_step_is_used_by_some_law() -> None:
-    passes = [each for _, _, found in fused_programs() for each in found]
+    passes = [each for short in (False, True) for _, _, found in fused_programs(short) for each in found]
     assert {int(step[0]) for each in passes for step in each.steps} == set(range(fused.STORE_64 + 1))
     assert {each.wide for each in passes} == {False, True}
 

@@ -135,7 +135,7 @@ class _Planner:
         places = [self._constants[nodes[entry].args[1]] for entry in entries]
         (vector, *others), (whole, *more) = vectors, wholes
         width = self._program.types[vector].width
-        if others or more or whole > SHORT or whole & (whole - 1) or places != list(range(width or 0)):
+        if others or more or not 2 <= whole <= SHORT or whole & (whole - 1) or places != list(range(width or 0)):
             return
         added = nodes[vector]
         if added.op != "add" or self._uses[vector] != len(entries):

@@ -52,8 +52,9 @@ def _comparing(operator: str) -> Any:
             draw, number = (_loaded(context, builder, signature.args[each], args[each], args[2]) for each in (0, 1))
             amount = builder.trunc(args[3], draw.type.element)
             shifted = builder.lshr(draw, _everywhere(builder, amount))
-            wide = shifted if number.type == draw.type else builder.zext(shifted, number.type)
-            return builder.bitcast(builder.icmp_unsigned(operator, wide, number), IntType(LANES))
+            wide = max(draw.type, number.type, key=lambda kind: kind.element.width)
+            shifted, number = (each if each.type == wide else builder.zext(each, wide) for each in (shifted, number))
+            return builder.bitcast(builder.icmp_unsigned(operator, shifted, number), IntType(LANES))
 
         return types.uint64(draws, numbers, types.int64, types.int64), generate
 

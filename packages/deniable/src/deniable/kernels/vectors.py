@@ -37,6 +37,9 @@ def bit_rows(vector: Codes, place: int) -> Bytes:
 
 @compiled_in("vectors_compiled", lambda draws, *_: draws.size)
 def rows_below(draws: NDArray[np.uint16], numbers: Codes, shift: int) -> tuple[Bytes, Ints]:
-    """Whether draw >> shift is below each number of each vector, packed, and the places where it equals the number."""
+    """Whether draw >> shift is below each number of each vector, packed, and the places where it equals the number.
+
+    The shift is at most 15.
+    """
     found = draws >> np.uint16(shift)
     return np.packbits(found < numbers, axis=1, bitorder="little"), np.flatnonzero(found == numbers)

@@ -33,8 +33,13 @@ def bit_rows(vector: Codes, place: int) -> Bytes:
     if place >= 8 * vector.dtype.itemsize:
         return np.zeros(shape, np.uint8)
     rows = np.empty(shape, np.uint8)
-    _bit_rows(np.ascontiguousarray(vector.view(np.uint8) if vector.dtype == np.bool_ else vector), place, rows)
+    _bit_rows(_numbers(vector), place, rows)
     return rows
+
+
+def _numbers(vector: Codes) -> Codes:
+    """One after the other, also where they are truth values."""
+    return np.ascontiguousarray(vector.view(np.uint8) if vector.dtype == np.bool_ else vector)
 
 
 @njit(cache=True, nogil=True)
@@ -58,7 +63,7 @@ def rows_below(draws: NDArray[np.uint16], numbers: Codes, shift: int) -> tuple[B
     rows, room = np.empty((len(draws), (draws.shape[1] + 7) // 8), np.uint8), draws.size // 128 + 64
     while True:
         tied = np.empty(room, np.int64)
-        count = _rows_below(np.ascontiguousarray(draws), np.ascontiguousarray(numbers), shift, rows, tied)
+        count = _rows_below(np.ascontiguousarray(draws), _numbers(numbers), shift, rows, tied)
         if count <= room:
             return rows, tied[:count]
         room = count
