@@ -24,6 +24,7 @@ from tests.core.test_programs import random_codes
 from tests.families import INSTANCES
 from tests.law_reference import TooMany, chances, key
 
+
 def steps(found: tuple[list[object], Sequence[tuple[Any, ...]]]) -> list[Any]:
     return [(place, operate) for place, operate, *_ in found[1]]
 
@@ -167,7 +168,7 @@ ROUNDED = Program.from_json(
 
 @pytest.mark.parametrize("below", [0, 1, 7, 15])
 def test_a_number_is_rounded_with_exactly_its_chance(below: int) -> None:
-    """Every one of the 2^16 words once: `below` of 16 parts decide for the upper end, one part leaves it to a coin of 2^53."""
+    """Every one of the 2^16 words once: `below` of 16 parts decide for the upper end, one leaves it to a coin of 2^53."""
     words, coin = np.arange(1 << 16, dtype="<u2"), np.full(1 << 12, 3 << 11, "<u8")  # which is 3 of 2^53
     for up, wins in ((0, False), (3, False), (4, True), (WHOLE, True)):
         coins = Listed(words.tobytes() + coin.tobytes())
@@ -200,8 +201,14 @@ def test_as_many_coins_are_tossed_whatever_the_answers_are(name: str) -> None:
 def test_one_answer_and_coins_that_can_be_repeated_run_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     from deniable.core import sparing
 
-    program, asked = PROGRAMS["open-subset"], []
-    monkeypatch.setattr(sparing, "spared", lambda program: asked.append(1) or spared(program))
-    for coins, size, times in ((dn.SecureCoins(), 1, 0), (dn.SeededCoins(1), 50, 0), (dn.SecureCoins(), 50, 1)):
-        spared_run(program, random_codes(program, size), coins, size)
-        assert len(asked) == times
+    mechanism, asked = INSTANCES["open-subset"], list[int]()
+
+    def noted(program: Program, codes: Any, coins: dn.Coins, size: int) -> Any:
+        asked.append(size)
+        return spared_run(program, codes, coins, size)
+
+    monkeypatch.setattr(sparing, "spared_run", noted)
+    answer = mechanism.domain.answer(0)
+    for coins, size, seen in ((dn.SecureCoins(), 1, []), (dn.SeededCoins(1), 50, []), (dn.SecureCoins(), 50, [50])):
+        mechanism.perturb([answer] * size, coins)
+        assert asked == seen

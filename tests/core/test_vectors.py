@@ -1,5 +1,7 @@
 """Vectors on their way to bits: compiled loops give what the plain ones give."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_bits_of_numbers_of_every_type(width: int) -> None:
 
     random = np.random.default_rng(width)
     for kind in (np.bool_, np.uint8, np.uint16, np.uint32, np.uint64, np.int64):
-        vector = random.integers(0, 2 if kind is np.bool_ else 250, (9, width)).astype(kind)
+        vector: Any = random.integers(0, 2 if kind is np.bool_ else 250, (9, width)).astype(kind)
         for place in (0, 1, 7, 8, 40, 61):
             found = PLAIN.bit_rows(vector.astype(np.int64), place)
             np.testing.assert_array_equal(vectors_compiled.bit_rows(vector, place), found)
@@ -51,7 +53,7 @@ def test_draws_below_numbers(width: int, shift: int) -> None:
     draws = random.integers(0, 1 << 16, (29, width), np.uint16)
     for kind in (np.uint8, np.uint16, np.uint32, np.int64):
         most = min(np.iinfo(kind).max, (1 << 16 - shift))
-        numbers = random.integers(0, most, (29, width), endpoint=True).astype(kind)
+        numbers: Any = random.integers(0, most, (29, width), endpoint=True).astype(kind)
         numbers[3] = np.minimum(draws[3].astype(np.int64) >> shift, most)  # most of which are equal
         rows, tied = PLAIN.rows_below(draws, numbers, shift)
         found = vectors_compiled.rows_below(draws, numbers, shift)

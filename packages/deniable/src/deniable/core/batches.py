@@ -12,7 +12,6 @@ from deniable.core.fusing import Draw, Other, Pass, Plan, Scaled, plan
 from deniable.core.layout import Drawn, Layout, Number
 from deniable.core.program import Program
 from deniable.core.running import Run, checked_code, copied, operation
-from deniable.core.sharing import shared
 from deniable.core.tracing import Encoded
 from deniable.kernels import fused
 
@@ -52,10 +51,16 @@ def _planned(program: Program, kinds: tuple[str, ...], secure: bool) -> tuple[Pr
         return kept[1:]
     if len(_PLANS) >= MOST_PLANS:
         _PLANS.clear()
-    runs = shared(program) if secure else program
+    runs = _shared(program) if secure else program
     made = plan(runs, kinds, secure)
     _PLANS[id(program), kinds, secure] = program, runs, made
     return runs, made
+
+
+def _shared(program: Program) -> Program:
+    from deniable.core.sharing import shared  # not before there are many answers
+
+    return shared(program)
 
 
 class FusedRun:

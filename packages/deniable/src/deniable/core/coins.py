@@ -21,6 +21,9 @@ How bytes become outcomes is part of the wire format, because clients in other l
 - `pick_each(table, rows)`: the same with weights that differ from answer to answer; all rows of the table have one sum.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
+
+What secure coins give can never be repeated, so their bytes may become outcomes in other ways, each with the same law: fair
+tosses are bits of the stream itself; for batches of answers see sparing.py, sharing.py and the short words of fusing.py.
 """
 
 import hashlib

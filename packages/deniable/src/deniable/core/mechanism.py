@@ -28,7 +28,7 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.program import Program
 from deniable.core.reports import Reports
-from deniable.core.sparing import spared_run
+from deniable.core.running import run
 from deniable.core.spec import Spec, plain, read
 from deniable.core.tally import Tally
 from deniable.core.threads import in_parts
@@ -164,6 +164,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
+        if type(coins) is not SecureCoins or len(answers) == 1:
+            return run(self.law, self.encoded(answers), coins, len(answers))
+        from deniable.core.sparing import spared_run  # not for the one answer of a device
+
         return spared_run(self.law, self.encoded(answers), coins, len(answers))
 
     def prepared(self, values: Answers) -> Answers:

@@ -21,23 +21,20 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
-from deniable.core.coins import WHOLE, Coins, SecureCoins, StreamCoins
+from deniable.core.coins import WHOLE, Coins, StreamCoins
 from deniable.core.layout import Drawn
 from deniable.core.program import Program
 from deniable.core.running import Run, Step, Steps, compiled, followed, operation
 from deniable.core.tracing import Encoded
-from deniable.kernels.vectors import rows_below
 
-FEWEST = 2  # answers: a device has one
 SHORT = 1 << 16  # what a word of two bytes decides, if it is a power of two
 SHORT_WORDS = 1 << 24  # elements of which a subset takes words of four bytes, as in coins.py
 ROWS = {"widen", "put", "swap", "turn", "not"}  # operations on a row and on numbers
 
 
 def spared_run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
-    """As `run`; with secure coins and many answers without draws that decide nothing."""
-    steps = compiled(program) if type(coins) is not SecureCoins or size < FEWEST else spared(program)
-    return followed(program, steps, codes, coins, size)
+    """As `run`, without draws that decide nothing: for secure coins, and more than one answer."""
+    return followed(program, spared(program), codes, coins, size)
 
 
 def spared(program: Program) -> Steps:
@@ -165,6 +162,8 @@ def _selected(args: Sequence[Any], coins: Coins, size: int) -> PackedBits:
 
 
 def _ends(whole: int) -> Run:
+    from deniable.kernels.vectors import rows_below  # which few questions need
+
     shift = SHORT.bit_length() - whole.bit_length()
 
     def operate(args: Sequence[Any], coins: Coins, size: int) -> PackedBits:

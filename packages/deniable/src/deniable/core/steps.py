@@ -11,7 +11,6 @@ from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
 from deniable.core.tracing import Answer, Symbol, refuse
-from deniable.kernels.vectors import bit_rows
 
 Entry = TypeVar("Entry", bound=np.generic)
 
@@ -87,6 +86,8 @@ def cells(vector: Ints, place: int) -> PackedBits:
     """The row of this bit of all numbers of a vector."""
     if isinstance(vector, Symbol):
         return vector.trace.add("cells", (vector,), place)
+    from deniable.kernels.vectors import bit_rows  # which few questions need
+
     return PackedBits(bit_rows(vector, place), vector.shape[1])
 
 

@@ -10,7 +10,6 @@ from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Domain, Input
 from deniable.domains.features import check_dimensions, checked_rows, plain_rows
 from deniable.errors import InvalidParameter, OutsideDomain
-from deniable.kernels.vectors import sign_magnitude
 
 MOST_BITS = 40
 
@@ -88,6 +87,8 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
     def encode(self, values: Answers) -> Sequence[Ints]:
         """The codes of all numbers, in an array as narrow as they are."""
         if self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
+            from deniable.kernels.vectors import sign_magnitude  # which few questions need
+
             codes = sign_magnitude(floats, self.unit, self.bits)
             if codes is not None:
                 return (cast(Ints, codes),)
