@@ -16,7 +16,7 @@ from deniable.core.tracing import Encoded
 from deniable.kernels import fused
 
 FEWEST = 1 << 12  # answers, below which the steps of an array each take no longer
-MORE = 2  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
+MORE = 4  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
 CACHED = 1 << 20  # bytes of long words, words, codes and their copies, where there are long ones
 
 

@@ -23,7 +23,7 @@ How bytes become outcomes is part of the wire format, because clients in other l
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
 
 What secure coins give can never be repeated, so their bytes may become outcomes in other ways, each with the same law: fair
-tosses are bits of the stream itself; for batches of answers see sparing.py, sharing.py and the short words of fusing.py.
+tosses are bits of the stream itself, and tied ones take eight further bytes; for batches see sparing.py and sharing.py.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,8 @@ class Coins(ABC):
 class StreamCoins(Coins):
     """Coins made of a stream of uniform, independent bytes, which a subclass provides."""
 
+    _further: ClassVar[np.dtype[np.unsignedinteger]] = np.dtype(np.uint8)  # digits that a tied toss takes at a time
+
     @abstractmethod
     def draw(self, size: int) -> Bytes:
         """The next bytes of the stream."""
@@ -162,8 +164,8 @@ class StreamCoins(Coins):
         if bits % 8 and tied.size:
             tied = tied[tied % (shape[1] * 8) < bits]
         while rest and tied.size:
-            digit, rest = divmod(rest << 8, denominator)
-            tied = kernels.settle(block, tied, self.draw(tied.size), digit)
+            digit, rest = divmod(rest << 8 * self._further.itemsize, denominator)
+            tied = kernels.settle(block, tied, self._words(self._further, tied.size), digit)
         return block.reshape(shape)
 
     def below(self, n: int, size: int) -> Ints:
@@ -293,6 +295,8 @@ class SecureCoins(StreamCoins):
 
     Safe to share between threads. A forked process, a copy and an unpickled object take a key of their own.
     """
+
+    _further = np.dtype(np.uint64)  # as good as always the first ones decide
 
     def __new__(cls, *args: object, **named: object) -> Self:
         """Not in `__init__`, which a subclass may leave out."""

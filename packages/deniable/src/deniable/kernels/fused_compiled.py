@@ -13,7 +13,7 @@ SCALE, SCALE_SHORT, CHANCES, BITS, NUMBERS = fused.SCALE, fused.SCALE_SHORT, fus
 ADD, SUBTRACT, MULTIPLY, WRAP = fused.ADD, fused.SUBTRACT, fused.MULTIPLY, fused.WRAP
 REMAINDER, QUOTIENT, LESS, EQUAL, NOT = fused.REMAINDER, fused.QUOTIENT, fused.LESS, fused.EQUAL, fused.NOT
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP = fused.AND, fused.OR, fused.XOR, fused.SHIFT, fused.WHERE, fused.LOOK_UP
-AIM, AROUND, LEAST, MOST = fused.AIM, fused.AROUND, fused.LEAST, fused.MOST
+PART, AIM, AROUND, LEAST, MOST = fused.PART, fused.AIM, fused.AROUND, fused.LEAST, fused.MOST
 STORE_8, STORE_16, STORE_32, STORE_64 = fused.STORE_8, fused.STORE_16, fused.STORE_32, fused.STORE_64
 HALF, CUT = np.uint64(32), fused.CUT
 
@@ -151,6 +151,10 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
         own = tables[p:]  # an index that could be negative for all that LLVM knows takes half as long again
         for i in range(many):
             registers[to, i] = own[np.uint32(registers[a, i])]
+    elif op == PART:
+        shift, mask = registers.dtype.type(p), registers.dtype.type(q)
+        for i in range(many):
+            registers[to, i] = registers[a, i] >> shift & mask
     elif op == AIM:
         for i in range(many):
             parity = np.uint64(registers[a, i] & registers[b, i])
