@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 import deniable as dn
-from benchmarks.bounds.programs import bitrand_perturb, duchi_vector_perturb, numbers_perturb
+from benchmarks.bounds.programs import bitrand_perturb, duchi_vector_perturb, feature_vector_perturb, numbers_perturb
 from benchmarks.effort import Effort, Work
 from benchmarks.figure import Figure
 
@@ -47,13 +47,15 @@ def vector(make: Callable[[], dn.Mechanism], effort: Effort) -> float:
 
 
 def vector_bound(name: str, effort: Effort) -> tuple[float, str]:
-    """The same mechanism in C; without a compiler, and for sampled coordinates, a byte for each bit, compared and packed."""
+    """The same mechanism in C; without a compiler one byte for each bit of each number, compared and packed."""
     rows, mechanism = vectors(effort), VECTORS[name]()
     work: Work | None = None
     if isinstance(mechanism, dn.BitRand):
         work = bitrand_perturb(mechanism, rows)
     elif isinstance(mechanism, dn.DuchiVector):
         work = duchi_vector_perturb(mechanism, rows)
+    elif isinstance(mechanism, dn.FeatureVector):
+        work = feature_vector_perturb(mechanism, rows)
     if work:
         return effort.rate(work, len(rows)), "C loop"
     random, bits = np.random.default_rng(1), FEATURES * BITS

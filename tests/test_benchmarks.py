@@ -196,6 +196,18 @@ def test_bounds_of_vectors_follow_their_laws(name: str) -> None:
 
 
 @pytest.mark.needs("cc")
+def test_the_bound_of_sampled_coordinates_follows_its_law() -> None:
+    n, mechanism = 40_000, dn.FeatureVector(dn.Features(4, -1, 1), 4.0, 2, dn.Duchi.wire)
+    rows = np.tile([-1, -0.3, 0.2, 0.9], (n, 1))
+    work: Any = programs.feature_vector_perturb(mechanism, rows)
+    starts, values, _ = work()
+    bound = dn.Reports(mechanism.fingerprint, mechanism.layout, {"start": starts.astype(np.uint8), "values": values})
+    mechanism.layout.check(bound.columns)
+    counts = [mechanism.tally(each).counts / n for each in (bound, mechanism.perturb(rows, dn.SeededCoins(1)))]
+    assert np.abs(counts[0] - counts[1]).max() < 6 * np.sqrt(0.5 / n)
+
+
+@pytest.mark.needs("cc")
 @pytest.mark.parametrize("family", list(utility.FAMILIES))
 def test_bounds_of_open_answers_follow_their_laws(family: str) -> None:
     """How often an open answer is disclosed, and how often a sensitive one is supported: 6 standard errors, as above."""

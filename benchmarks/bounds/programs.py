@@ -97,6 +97,16 @@ def bitrand_perturb(mechanism: dn.BitRand, rows: Column) -> Work | None:
     return work
 
 
+def feature_vector_perturb(mechanism: dn.FeatureVector, rows: Column) -> Work | None:
+    """A few coordinates of each vector by Duchi's mechanism; None where there is no compiler."""
+    domain, places = mechanism.domain, mechanism.coordinates
+    assert mechanism.scalar == dn.Duchi.wire and places <= 8 and (domain.low, domain.high) == (-1, 1)
+    starts, values = np.empty(len(rows), np.uint16), np.empty((len(rows), 1), np.uint8)
+    ((honest,), *_) = params_of(mechanism, "toss")
+    constants = c_uint32(domain.dimensions), c_uint32(places), c_uint32(domain.steps), heads_of(honest)
+    return fed("feature_vector", 1 + 2 * places, len(rows), [rows, starts, values], [], constants, [starts, values, rows])
+
+
 def duchi_vector_perturb(mechanism: dn.DuchiVector, rows: Column) -> Work | None:
     """Signs for all coordinates of each vector; None where there is no compiler."""
     hardware, width = fastest_available(), mechanism.domain.dimensions
@@ -199,4 +209,4 @@ def fed(
 
 
 def at(array: Column, start: int = 0) -> c_void_p:
-    return c_void_p(array.ctypes.data + start * array.itemsize)
+    return c_void_p(array.ctypes.data + start * array.strides[0])

@@ -86,3 +86,28 @@ size_t duchi_vector(const uint64_t *words, size_t available, const double *numbe
     }
     return done;
 }
+
+/* `places` coordinates, evenly apart from one that is drawn on, each rounded to a grid of `steps` by a coin of 53 bits, then to
+ * an end, which is told with `honest` of 2^32 words. All numbers are checked. Two random words for a coordinate, and one. */
+uint64_t feature_vector(const uint64_t *restrict words, const double *restrict numbers, uint16_t *restrict starts,
+                        uint8_t *restrict values, size_t n, uint32_t dimensions, uint32_t places, uint32_t steps,
+                        uint32_t honest) {
+    uint64_t wrong = 0;
+    for (size_t row = 0; row < n; row++) {
+        const double *own = numbers + row * dimensions;
+        for (uint32_t i = 0; i < dimensions; i++)
+            wrong |= !(own[i] >= -1 && own[i] <= 1);
+        uint32_t start = (uint32_t)((*words++ >> 32) * dimensions >> 32), signs = 0;
+        for (uint32_t place = 0; place < places; place++) {
+            uint32_t at = start + place * dimensions / places;
+            double position = (own[at >= dimensions ? at - dimensions : at] + 1) / 2 * steps;
+            double point = fmin(floor(position), steps - 1.0);
+            uint64_t up = (uint64_t)rint((position - point) * 9007199254740992.0), word = *words++, coin = *words++;
+            uint32_t high = (uint32_t)((coin & 0xffffffff) * steps >> 32) < (uint32_t)point + (word >> 11 < up);
+            signs |= (uint32_t)(high == (coin >> 32 < honest)) << place;
+        }
+        starts[row] = (uint16_t)start;
+        values[row] = (uint8_t)signs;
+    }
+    return wrong;
+}

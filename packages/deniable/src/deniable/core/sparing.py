@@ -1,6 +1,6 @@
 """Runs a law on many answers with secure coins, where nobody can repeat what is drawn: what decides nothing is not drawn.
 
-A law draws all branches and selects afterwards. Two of its patterns take much less, with the same law of the reports:
+A law draws all branches and selects afterwards. Three of its patterns take much less, with the same law of the reports:
 
 - `where(c, A, B)` for rows that are made of a `subset`: A is drawn for the answers where c holds, B for the others. That is
   done where c is made of draws alone, or where A and B take as many words: then as many coins are tossed whatever the
@@ -8,6 +8,8 @@ A law draws all branches and selects afterwards. Two of its patterns take much l
 - `toss_each(below + toss_each(up), whole)` for all numbers of a vector, packed: that is w < below + b for a w from 0 to
   whole - 1. The coin b decides only where w = below, and is tossed only there: with probability 1 / whole, whatever the
   answers are.
+- a few places of the vector `below + toss_each(up)`: coins are tossed for these places alone, and one where places are the
+  same.
 
 One answer, as a device has it, runs as ever.
 """
@@ -29,6 +31,7 @@ from deniable.core.tracing import Encoded
 
 SHORT = 1 << 16  # what a word of two bytes decides, if it is a power of two
 SHORT_WORDS = 1 << 24  # elements of which a subset takes words of four bytes, as in coins.py
+FEW = 8  # places of a vector
 ROWS = {"widen", "put", "swap", "turn", "not"}  # operations on a row and on numbers
 
 
@@ -79,6 +82,8 @@ class _Planner:
                 self._chosen(place)
             elif node.op == "pack" and node.params == (1,):
                 self._rounded(place)
+            elif node.op == "add" and self._uses[place] <= FEW:
+                self._looked_at(place)
         return self._constants, list(self._steps.values())
 
     def _put(self, place: int, operate: Run) -> None:
@@ -134,19 +139,60 @@ class _Planner:
         width = self._program.types[vector].width
         if others or more or not 2 <= whole <= SHORT or whole & (whole - 1) or places != list(range(width or 0)):
             return
-        added = nodes[vector]
-        if added.op != "add" or self._uses[vector] != len(entries):
+        codes = self._rounding(vector)
+        if codes is None or self._uses[vector] != len(entries):
             return
-        below, up = added.args
-        toss = nodes[up]
-        if toss.op != "toss_each" or toss.params[0] != WHOLE or self._uses[up] != 1:
-            return
-        codes = below, toss.args[0]
-        if not all(self._program.types[each].width == width and self._uses[each] == 1 for each in codes):
-            return
-        for each in (*tosses, *entries, vector, up):
-            del self._steps[each]
+        for each in (*tosses, *entries, vector, *nodes[vector].args[1:]):
+            self._steps.pop(each, None)
         self._steps[place] = (place, _ends(whole), codes, codes)
+
+    def _rounding(self, place: int) -> tuple[int, int] | None:
+        """The codes of a vector that is `below + toss_each(up)`, if nothing else looks at its parts."""
+        nodes, types, node = self._program.nodes, self._program.types, self._program.nodes[place]
+        if node.op != "add" or nodes[node.args[1]].op != "toss_each" or nodes[node.args[1]].params[0] != WHOLE:
+            return None
+        codes = node.args[0], nodes[node.args[1]].args[0]
+        same = all(types[each].width == types[place].width and self._uses[each] == 1 for each in (*codes, node.args[1]))
+        return codes if same and types[place].width is not None else None
+
+    # A few places of a vector that is rounded
+
+    def _looked_at(self, place: int) -> None:
+        nodes, codes = self._program.nodes, self._rounding(place)
+        looks = [each for each, node in enumerate(nodes) if node.op == "at" and node.args[0] == place]
+        if codes is None or len(looks) != self._uses[place]:
+            return
+        del self._steps[nodes[place].args[1]]
+        self._steps[place] = (place, _rounding, codes, codes)
+        for each in looks:
+            self._put(each, _looking)
+
+
+class _Rounded:
+    """Vectors that are rounded where somebody looks."""
+
+    def __init__(self, below: Ints, up: Ints) -> None:
+        self._below, self._up = np.asarray(below), np.asarray(up)
+        self._tossed: list[tuple[Any, Bools]] = []  # places, and the coins of their numbers
+
+    def at(self, place: Any, coins: Coins, size: int) -> Ints:
+        """The number at a place of each."""
+        where = np.arange(size), place
+        coin = coins.toss_each(self._up[where].astype(np.int64, copy=False))
+        for earlier, known in self._tossed:
+            coin = np.where(np.equal(place, earlier), known, coin)
+        self._tossed.append((place, coin))
+        return self._below[where].astype(np.int64) + coin
+
+
+def _rounding(args: Sequence[Any], coins: Coins, size: int) -> _Rounded:
+    return _Rounded(*args)
+
+
+def _looking(args: Sequence[Any], coins: Coins, size: int) -> Ints:
+    vector, place = args
+    found: Ints = vector.at(place, coins, size)
+    return found
 
 
 def _selected(args: Sequence[Any], coins: Coins, size: int) -> PackedBits:
@@ -167,7 +213,7 @@ def _ends(whole: int) -> Run:
     shift = SHORT.bit_length() - whole.bit_length()
 
     def operate(args: Sequence[Any], coins: Coins, size: int) -> PackedBits:
-        below, up = args
+        below, up = map(np.asarray, args)
         assert isinstance(coins, StreamCoins)
         draws = coins.draw(2 * below.size).view("<u2").reshape(below.shape)
         rows, tied = rows_below(draws, below, shift)
