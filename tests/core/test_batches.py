@@ -15,6 +15,7 @@ from deniable.kernels import fused
 from deniable.kernels import plain as kernel_loops
 from tests.core.test_programs import FUZZ, LAWS, random_codes
 from tests.examples import EXAMPLES
+from tests.families import INSTANCES
 from tests.law_fuzz import accepted
 from tests.twins import plain_loops
 
@@ -32,10 +33,10 @@ def columns(program: Program) -> list[str]:
     return [name if name in OUTPUTS else "int64" for name in names]
 
 
-def fused_programs(short: bool = False) -> list[tuple[Program, FusedRun, list[Pass]]]:
+def fused_programs() -> list[tuple[Program, FusedRun, list[Pass]]]:
     found = []
     for program in LAWS_OF_NUMBERS:
-        steps = plan(program, columns(program), short)
+        steps = plan(program, columns(program))
         if steps is not None:
             found.append(
                 (program, FusedRun(program, steps, SIZE), [each for each in steps.actions if isinstance(each, Pass)])
@@ -61,28 +62,23 @@ def test_fused_steps_report_what_the_interpreter_reports(compiled: bool, monkeyp
     assert len(programs) > 100
 
 
-@pytest.mark.needs("numba")
-def test_short_words_give_the_same_in_both_kinds_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_loops, "_done", kernel_loops.COMPILE_AFTER)
-    reports = []
-    for compiled in (False, True):
-        monkeypatch.setattr(kernel_loops, "_available", compiled)
-        made = fused_programs(short=True)
-        reports.append([many.run(random_codes(program, 990), dn.SeededCoins(5), 990) for program, many, _ in made])
-    assert len(reports[0]) > 100
-    for plain, other in zip(*reports, strict=True):
-        for name, column in plain.items():
-            np.testing.assert_array_equal(column, other[name])
-
-
-@pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 430, 431, 1024, 4369, 65535])
-def test_numbers_from_short_words_are_equally_likely(bound: int) -> None:
-    """Every one of the 2^16 words once: those that are not refused give each number as often."""
-    words = np.arange(1 << 16, dtype=np.uint16)
-    refused = fused.refused_places(words, bound)
-    assert len(refused) == (1 << 16) % bound
-    drawn = np.delete(words, refused).astype(np.int64) * bound >> 16
-    assert set(np.bincount(drawn, minlength=bound).tolist()) == {(1 << 16) // bound}
+@pytest.mark.parametrize("size", [50, batches.FEWEST])
+def test_secure_coins_report_what_the_interpreter_reports(size: int) -> None:
+    """With every family, on the bytes of a seed in place of a fresh key: no draw is left out, nor made in another way."""
+    seen = 0
+    for name, mechanism in INSTANCES.items():
+        if not mechanism.traced or size > min(mechanism.batch, mechanism.secure_batch):
+            continue
+        answers = [mechanism.domain.answer(place % mechanism.domain.size) for place in range(size)]
+        coins, twins = dn.SecureCoins(), dn.SeededCoins(3)
+        coins.__dict__["_stream"] = dn.SeededCoins(3)
+        ours = mechanism.perturb(answers, coins).columns
+        expected = run(mechanism.law, mechanism.encoded(mechanism.prepared(answers)), twins, size)
+        for field, column in ours.items():
+            np.testing.assert_array_equal(column, np.broadcast_to(expected[field], column.shape), name)
+        assert coins.draw(8).tobytes() == twins.draw(8).tobytes(), name
+        seen += 1
+    assert seen > 50
 
 
 @pytest.mark.needs("numba")
@@ -90,9 +86,9 @@ def test_refused_words_are_found_alike() -> None:
     from deniable.kernels import fused_compiled
 
     plain, random = plain_loops(fused), np.random.default_rng(1)
-    for kind, bound in ((np.uint16, 4099), (np.uint16, 3), (np.uint32, (1 << 24) - 1), (np.uint32, 3 << 20)):
+    for bound in (3, 431, 3 << 20, (1 << 24) - 1):
         for size in (0, 1, 63, 64, 5000):
-            words = random.integers(0, np.iinfo(kind).max, size, kind, endpoint=True)
+            words = random.integers(0, 1 << 32, size, np.uint32)
             words[::7] = 0  # which is refused unless the bound divides all words
             found = plain.refused_places(words, bound)
             np.testing.assert_array_equal(fused_compiled.refused_places(words, bound), found)
@@ -100,7 +96,7 @@ def test_refused_words_are_found_alike() -> None:
 
 
 def test_every_step_is_used_by_some_law() -> None:
-    passes = [each for short in (False, True) for _, _, found in fused_programs(short) for each in found]
+    passes = [each for _, _, found in fused_programs() for each in found]
     assert {int(step[0]) for each in passes for step in each.steps} == set(range(fused.STORE_64 + 1))
     assert {each.wide for each in passes} == {False, True}
 

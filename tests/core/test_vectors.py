@@ -44,25 +44,6 @@ def test_bits_of_numbers_of_every_type(width: int) -> None:
             np.testing.assert_array_equal(vectors_compiled.bit_rows(vector, place), found)
 
 
-@pytest.mark.parametrize("width", [1, 7, 64, 100, 131, 768])
-@pytest.mark.parametrize("shift", [0, 6, 15])
-def test_draws_below_numbers(width: int, shift: int) -> None:
-    from deniable.kernels import vectors_compiled
-
-    random = np.random.default_rng(width)
-    draws = random.integers(0, 1 << 16, (29, width), np.uint16)
-    for kind in (np.uint8, np.uint16, np.uint32, np.int64):
-        most = min(np.iinfo(kind).max, (1 << 16 - shift))
-        numbers: Any = random.integers(0, most, (29, width), endpoint=True).astype(kind)
-        numbers[3] = np.minimum(draws[3].astype(np.int64) >> shift, most)  # most of which are equal
-        rows, tied = PLAIN.rows_below(draws, numbers, shift)
-        found = vectors_compiled.rows_below(draws, numbers, shift)
-        np.testing.assert_array_equal(found[0], rows)
-        np.testing.assert_array_equal(found[1], tied)
-    with pytest.raises(IndexError):
-        vectors_compiled.rows_below(draws, numbers[:-1], shift)
-
-
 def test_points_of_a_grid_in_narrow_numbers() -> None:
     from deniable.kernels import steps_compiled
 

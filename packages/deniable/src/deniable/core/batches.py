@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Words
 from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
-from deniable.core.fusing import Draw, Other, Pass, Plan, Scaled, plan
+from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
 from deniable.core.program import Program
 from deniable.core.running import Run, checked_code, copied, operation
@@ -28,39 +28,32 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
     if [name for name, _ in fields] != [name for name, _ in program.report] or len(fields) != len(layout.fields):
         return None
     kinds = tuple(dtype.name for _, dtype in fields)
-    program, chosen = _planned(program, kinds, type(coins) is SecureCoins)
+    chosen = _planned(program, kinds)
     if chosen is None:
         return None
     others = [program.nodes[each.place] for each in chosen.actions if isinstance(each, Other)]
     alone = all(node.op == "code" and not node.args and len(node.params) == 3 for node in others)
     if alone and type(coins) is SecureCoins:
-        each = 8 * chosen.longs + 4 * chosen.words + 2 * chosen.shorts + 16 * len(others)
+        each = 8 * chosen.longs + 4 * chosen.words + 16 * len(others)
         size = min(size, CACHED // each) if chosen.longs else size * MORE
     return FusedRun(program, chosen, size)
 
 
 # By the identity of a program, and not in the program itself, where the code of a mechanism could put other steps.
-_PLANS: dict[tuple[int, tuple[str, ...], bool], tuple[Program, Program, Plan | None]] = {}
+_PLANS: dict[tuple[int, tuple[str, ...]], tuple[Program, Plan | None]] = {}
 MOST_PLANS = 256
 
 
-def _planned(program: Program, kinds: tuple[str, ...], secure: bool) -> tuple[Program, Plan | None]:
-    """The program that runs, and its plan for columns of these types, made once; secure coins share what they can."""
-    kept = _PLANS.get((id(program), kinds, secure))
+def _planned(program: Program, kinds: tuple[str, ...]) -> Plan | None:
+    """The plan of a program for columns of these types, made once."""
+    kept = _PLANS.get((id(program), kinds))
     if kept is not None and kept[0] is program:
-        return kept[1:]
+        return kept[1]
     if len(_PLANS) >= MOST_PLANS:
         _PLANS.clear()
-    runs = _shared(program) if secure else program
-    made = plan(runs, kinds, secure)
-    _PLANS[id(program), kinds, secure] = program, runs, made
-    return runs, made
-
-
-def _shared(program: Program) -> Program:
-    from deniable.core.sharing import shared  # not before there are many answers
-
-    return shared(program)
+    made = plan(program, kinds)
+    _PLANS[id(program), kinds] = program, made
+    return made
 
 
 class FusedRun:
@@ -70,16 +63,14 @@ class FusedRun:
         self._program, self._plan, self.size = program, steps, size
         self._bits = np.empty((max(1, steps.bits), (size + 7) // 8), np.uint8)
         self._words = np.empty(4 * size * max(1, steps.words) + 16, np.uint8)  # the cipher asks for room for a block more
-        self._shorts = np.empty(2 * size * max(1, steps.shorts) + 16, np.uint8)
         self._constants = {place: node.params[0] for place, node in enumerate(program.nodes) if node.op == "const"}
         self._longs = np.empty(8 * size * max(1, steps.longs) + 16, np.uint8)
-        words, shorts, longs = (
+        words, longs = (
             self._words[:-16].view(np.uint32).reshape(-1, size),
-            self._shorts[:-16].view(np.uint16).reshape(-1, size),
             self._longs[:-16].view(np.uint64).reshape(-1, size),
         )
         self._passes = {
-            id(each): _Memory(each, words, shorts, longs, self._bits) for each in steps.actions if isinstance(each, Pass)
+            id(each): _Memory(each, words, longs, self._bits) for each in steps.actions if isinstance(each, Pass)
         }
         nodes = [(each.place, program.nodes[each.place]) for each in steps.actions if isinstance(each, Other)]
         self._others: Mapping[int, Run] = {
@@ -125,33 +116,26 @@ class FusedRun:
         if draw.long is not None:
             start = 8 * draw.long * self.size
             coins.draw_into(self._longs[start : start + 8 * size + 15], 8 * size)
-        for scaled in draw.words:
-            self._draw_words(scaled, coins, size)
+        for row, bound in draw.words:
+            self._draw_words(row, bound, coins, size)
 
-    def _draw_words(self, scaled: Scaled, coins: StreamCoins, size: int) -> None:
+    def _draw_words(self, row: int, bound: int, coins: StreamCoins, size: int) -> None:
         """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
-        room, kind = (self._shorts, _SHORT) if scaled.short else (self._words, _WORD)
-        start, bound = kind.itemsize * scaled.row * self.size, scaled.bound
-        words = coins.draw_into(room[start : start + kind.itemsize * size + 15], kind.itemsize * size).view(kind)
+        start = 4 * row * self.size
+        words = coins.draw_into(self._words[start : start + 4 * size + 15], 4 * size).view(np.uint32)
         if bound & (bound - 1) == 0:
             return
         again = fused.refused_places(words, bound)
         while again.size:
-            more = coins.draw(kind.itemsize * again.size).view(kind)
+            more = coins.draw(4 * again.size).view(np.uint32)
             words[again] = more
             again = again[fused.refused_places(more, bound)]
-
-
-_SHORT: np.dtype[np.unsignedinteger] = np.dtype(np.uint16)
-_WORD: np.dtype[np.unsignedinteger] = np.dtype(np.uint32)
 
 
 class _Memory:
     """The arrays of one pass."""
 
-    def __init__(
-        self, steps: Pass, words: NDArray[np.uint32], shorts: NDArray[np.uint16], longs: Words, bits: Bytes
-    ) -> None:
+    def __init__(self, steps: Pass, words: NDArray[np.uint32], longs: Words, bits: Bytes) -> None:
         self._pass, size = steps, words.shape[1]
         kinds = [column for column, _ in steps.stores]
         names = ("uint8", "uint16", "uint32", "int64")
@@ -162,7 +146,7 @@ class _Memory:
         registers = np.empty((max(1, steps.registers), fused.PIECE), np.int64 if steps.wide else np.int32)
         for value, register in zip(*steps.fills, strict=True):
             registers[register] = value
-        self._inputs = registers, words, shorts, longs, bits
+        self._inputs = registers, words, longs, bits
         self._outputs = steps.tables, *out.values()
         self._numbers = np.empty((max(1, len(steps.numbers)), size), np.int64)
 

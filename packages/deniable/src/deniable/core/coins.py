@@ -21,9 +21,6 @@ How bytes become outcomes is part of the wire format, because clients in other l
 - `pick_each(table, rows)`: the same with weights that differ from answer to answer; all rows of the table have one sum.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
-
-What secure coins give can never be repeated, so their bytes may become outcomes in other ways, each with the same law: fair
-tosses are bits of the stream itself, and tied ones take eight further bytes; for batches see sparing.py and sharing.py.
 """
 
 import hashlib
@@ -34,7 +31,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,8 +103,6 @@ class Coins(ABC):
 class StreamCoins(Coins):
     """Coins made of a stream of uniform, independent bytes, which a subclass provides."""
 
-    _further: ClassVar[np.dtype[np.unsignedinteger]] = np.dtype(np.uint8)  # digits that a tied toss takes at a time
-
     @abstractmethod
     def draw(self, size: int) -> Bytes:
         """The next bytes of the stream."""
@@ -164,8 +159,8 @@ class StreamCoins(Coins):
         if bits % 8 and tied.size:
             tied = tied[tied % (shape[1] * 8) < bits]
         while rest and tied.size:
-            digit, rest = divmod(rest << 8 * self._further.itemsize, denominator)
-            tied = kernels.settle(block, tied, self._words(self._further, tied.size), digit)
+            digit, rest = divmod(rest << 8, denominator)
+            tied = kernels.settle(block, tied, self.draw(tied.size), digit)
         return block.reshape(shape)
 
     def below(self, n: int, size: int) -> Ints:
@@ -296,8 +291,6 @@ class SecureCoins(StreamCoins):
     Safe to share between threads. A forked process, a copy and an unpickled object take a key of their own.
     """
 
-    _further = np.dtype(np.uint64)  # as good as always the first ones decide
-
     def __new__(cls, *args: object, **named: object) -> Self:
         """Not in `__init__`, which a subclass may leave out."""
         coins = super().__new__(cls)
@@ -314,11 +307,6 @@ class SecureCoins(StreamCoins):
     def draw(self, size: int) -> Bytes:
         stream: _FreshKey = self.__dict__["_stream"]
         return stream.draw(size)
-
-    def _toss_block(self, heads: Fraction, shape: tuple[int, ...], bits: int) -> Bytes:
-        if heads == _HALF:  # bits of the stream itself: nobody can repeat them, so which they are is no part of the format
-            return self.draw(shape[0] * shape[1]).reshape(shape)
-        return super()._toss_block(heads, shape, bits)
 
     def draw_into(self, out: Bytes, size: int) -> Bytes:
         stream: _FreshKey = self.__dict__["_stream"]
@@ -343,7 +331,6 @@ class SeededCoins(_KeyStream):
         self._key(hashlib.sha256(b"deniable seed\0" + name).digest())
 
 
-_HALF = Fraction(1, 2)
 _SHORT: np.dtype[np.unsignedinteger] = np.dtype("<u4")
 _LONG: np.dtype[np.unsignedinteger] = np.dtype("<u8")
 

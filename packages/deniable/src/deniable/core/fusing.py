@@ -17,8 +17,7 @@ from deniable.core.operations import DRAWS, Node, Type
 from deniable.core.program import Program
 from deniable.kernels import fused
 
-SMALL, SHORT = 1 << 31, 1 << 24  # numbers of four bytes; what a word of four bytes is scaled to
-FEW_REFUSED = 1 << 8  # of the 2^16 words of two bytes
+SMALL, SHORT = 1 << 31, 1 << 24  # numbers of four bytes; what a short word is scaled to
 WHOLE = 1 << 53  # as in coins.py
 OUTPUTS = {"uint8": fused.STORE_8, "uint16": fused.STORE_16, "uint32": fused.STORE_32, "int64": fused.STORE_64}
 _BINARY = {
@@ -56,17 +55,8 @@ class Draw:
     place: int
     heads: Fraction | None
     bits: int
-    words: tuple["Scaled", ...]  # in the order of the stream
+    words: tuple[tuple[int, int], ...]  # the row, and what its words are scaled to, in the order of the stream
     long: int | None  # the row of long words
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """A row of words, of four bytes or of two, and what they are scaled to."""
-
-    row: int
-    bound: int
-    short: bool
 
 
 @dataclass(frozen=True)
@@ -78,27 +68,23 @@ class Other:
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens in turn, and how many rows of bits, words, short words and long words there are."""
+    """What happens in turn, and how many rows of bits, words and long words there are."""
 
     actions: tuple[Pass | Draw | Other, ...]
     bits: int
     words: int
-    shorts: int
     longs: int
 
 
-def plan(program: Program, columns: Sequence[str], short: bool = False) -> Plan | None:
-    """How to run this program fused, its fields as columns of these types; None where that is not for it.
-
-    With `short` a number is drawn from two bytes where these do: with secure coins, whose bytes nobody can repeat.
-    """
+def plan(program: Program, columns: Sequence[str]) -> Plan | None:
+    """How to run this program fused, its fields as columns of these types; None where that is not for it."""
     types = program.types
     report = [node for _, node in program.report]
     if any(types[node].row or types[node].width is not None or types[node].low < 0 for node in report):
         return None
     if not all(column in OUTPUTS for column in columns):
         return None
-    return _Planner(program, short).made(list(zip(columns, report, strict=True)))
+    return _Planner(program).made(list(zip(columns, report, strict=True)))
 
 
 def _is_scalar(kind: Type) -> bool:
@@ -135,11 +121,9 @@ def _is_arithmetic(node: Node, args: Sequence[Type]) -> bool:
 @dataclass
 class _Planner:
     program: Program
-    short: bool
     compact: dict[int, Draw] = field(default_factory=dict)
     bits: int = 0
     words: int = 0
-    shorts: int = 0
     longs: int = 0
 
     def made(self, report: list[tuple[str, int]]) -> Plan | None:
@@ -163,9 +147,9 @@ class _Planner:
                 actions.append(Other(place))
                 written.add(place)
         last = self._passed(report, written)
-        if not {fused.SCALE, fused.SCALE_SHORT, fused.CHANCES, fused.BITS} & set(last.steps[:, 0].tolist()):
+        if not {fused.SCALE, fused.CHANCES, fused.BITS} & set(last.steps[:, 0].tolist()):
             return None  # what is drawn goes elsewhere first: nothing is left to be saved
-        return Plan((*actions, last), self.bits, self.words, self.shorts, self.longs)
+        return Plan((*actions, last), self.bits, self.words, self.longs)
 
     def _is_delayed(self, place: int, written: set[int]) -> bool:
         return place not in written and self.program.nodes[place].op != "const"
@@ -176,19 +160,13 @@ class _Planner:
             return Draw(place, None, 0, (), self.longs - 1)
         heads = node.params[0] if node.op in ("toss", "split") else None
         bounds = node.params[:0:-1] if node.op == "split" else node.params if heads is None else ()
-        row, words = self.bits, list[Scaled]()
+        row, words = self.bits, []
         self.bits += heads is not None
         for bound in bounds:  # of a split the second part comes first
             if bound > 1 or node.op != "split":
-                words.append(self._scaled(bound))
+                words.append((self.words, bound))
+                self.words += 1
         return Draw(place, heads, row, tuple(words), None)
-
-    def _scaled(self, bound: int) -> Scaled:
-        if self.short and bound < 1 << 16 and (1 << 16) % bound <= FEW_REFUSED:
-            self.shorts += 1
-            return Scaled(self.shorts - 1, bound, True)
-        self.words += 1
-        return Scaled(self.words - 1, bound, False)
 
     def _passed(self, stores: list[tuple[str, int]], written: set[int]) -> Pass:
         return _Passing(self.program, self.compact, written).made(stores)
@@ -302,7 +280,7 @@ class _Passing:
         if node.op != "split":
             return self._step(fused.BITS, draw.bits) if draw.words == () else self._scaled(draw.words[0], 0)
         _, first, second = node.params
-        rows = {each.bound: each for each in draw.words}
+        rows = {bound: (row, bound) for row, bound in draw.words}
         if first == second and first > 1:
             parts = [self._scaled(draw.words[1], 0), self._scaled(draw.words[0], first)]
         else:
@@ -314,8 +292,9 @@ class _Passing:
             self._release(each)
         return found
 
-    def _scaled(self, word: Scaled, more: int) -> int:
-        return self._step(fused.SCALE_SHORT if word.short else fused.SCALE, word.row, 0, 0, word.bound, more)
+    def _scaled(self, word: tuple[int, int], more: int) -> int:
+        row, bound = word
+        return self._step(fused.SCALE, row, 0, 0, bound, more)
 
     def _compute(self, node: Node, args: list[int]) -> int:
         match node.op:

@@ -164,11 +164,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        if type(coins) is not SecureCoins or len(answers) == 1:
-            return run(self.law, self.encoded(answers), coins, len(answers))
-        from deniable.core.sparing import spared_run  # not for the one answer of a device
-
-        return spared_run(self.law, self.encoded(answers), coins, len(answers))
+        return run(self.law, self.encoded(answers), coins, len(answers))
 
     def prepared(self, values: Answers) -> Answers:
         """The answers as the encoder takes them."""

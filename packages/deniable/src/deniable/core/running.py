@@ -25,12 +25,7 @@ _Run = Callable[[Sequence[Any], Coins, int], Any]
 
 def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
-    return followed(program, compiled(program), codes, coins, size)
-
-
-def followed(program: Program, found: "Steps", codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
-    """The same by these constants and steps, which are those of the program."""
-    constants, steps = found
+    constants, steps = compiled(program)
     values: list[Any] = constants.copy()
     given = list(codes)
     for place, operate, args, dead in steps:

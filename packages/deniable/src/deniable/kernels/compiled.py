@@ -82,8 +82,8 @@ def compare_planes(planes, start, wanted, smaller, equal):  # type: ignore[no-un
         equal[i] = same
 
 
-def settle(bits: Bytes, tied: Ints, more: AnyWords, digit: int) -> Ints:
-    return tied[: _settle(bits, tied, more, more.dtype.type(digit))]
+def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
+    return tied[: _settle(bits, tied, more, digit)]
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,8 @@
 """Short programs of one arithmetic step after another, run on a piece of all columns at a time that stays in the cache.
 
 A step is a row of eight whole numbers: which one, the register it writes, up to three that it reads, and three parameters.
-Registers hold one number for each answer. Columns that are read are words and short words to scale, long words to compare
-with numbers, packed bits and numbers.
+Registers hold one number for each answer. Columns that are read are words to scale, long words to compare with numbers,
+packed bits and numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Ints, Words
-from deniable.kernels.plain import AnyWords, compiled_in
+from deniable.kernels.plain import compiled_in
 
 Register = NDArray[np.signedinteger]
 PIECE = 2048  # answers at a time
 
-SCALE, SCALE_SHORT, CHANCES, BITS, NUMBERS, ADD, SUBTRACT, MULTIPLY, WRAP, REMAINDER, QUOTIENT, LESS, EQUAL = range(13)
-NOT, AND, OR, XOR, SHIFT, WHERE, LOOK_UP, PART, AIM, AROUND, LEAST, MOST = range(13, 25)
-STORE_8, STORE_16, STORE_32, STORE_64 = range(25, 29)
+SCALE, CHANCES, BITS, NUMBERS, ADD, SUBTRACT, MULTIPLY, WRAP, REMAINDER, QUOTIENT, LESS, EQUAL, NOT = range(13)
+AND, OR, XOR, SHIFT, WHERE, LOOK_UP, PART, AIM, AROUND, LEAST, MOST = range(13, 24)
+STORE_8, STORE_16, STORE_32, STORE_64 = range(24, 28)
 CUT = np.uint64(64 - 53)  # bits of a long word that are left out where it is compared with chances of 2^53
 
 
@@ -29,7 +29,6 @@ class Arrays:
 
     registers: Register
     words: NDArray[np.uint32]
-    shorts: NDArray[np.uint16]
     longs: Words
     bits: Bytes
     numbers: Ints
@@ -66,7 +65,6 @@ def _bits(arrays: Arrays, row: int, p: int, q: int, size: int) -> Ints:
 
 _LOADS: Mapping[int, Callable[[Arrays, int, int, int, int], Ints]] = {
     SCALE: lambda arrays, row, n, more, size: ((arrays.words[row, :size].astype(np.int64) * n) >> 32) + more,
-    SCALE_SHORT: lambda arrays, row, n, more, size: ((arrays.shorts[row, :size].astype(np.int64) * n) >> 16) + more,
     CHANCES: lambda arrays, row, p, q, size: (arrays.longs[row, :size] >> CUT < arrays.numbers[p, :size]).astype(np.int64),
     BITS: _bits,
     NUMBERS: lambda arrays, row, p, q, size: arrays.numbers[row, :size],
@@ -114,7 +112,7 @@ _STEPS: Mapping[int, Callable[..., Ints]] = {
 
 
 @compiled_in("fused_compiled", lambda words, n: words.size)
-def refused_places(words: AnyWords, n: int) -> Ints:
-    """Where these words, which are not as wide as n, would be refused for a number below n."""
-    low = words * words.dtype.type(n)  # modulo 2^bits
-    return np.flatnonzero(low < words.dtype.type((1 << 8 * words.itemsize) % n))
+def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+    """The places of the words that `scale` would refuse for a number below n."""
+    low = words * np.uint32(n)  # modulo 2^32
+    return np.flatnonzero(low < np.uint32((1 << 32) % n))

@@ -2,14 +2,14 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from deniable.arrays import Ints
 from deniable.kernels import fused
 from deniable.kernels.fused import Arrays
 from deniable.kernels.lanes_compiled import LANES, lanes_refused, write_positions
-from deniable.kernels.plain import AnyWords
 
-SCALE, SCALE_SHORT, CHANCES, BITS, NUMBERS = fused.SCALE, fused.SCALE_SHORT, fused.CHANCES, fused.BITS, fused.NUMBERS
+SCALE, CHANCES, BITS, NUMBERS = fused.SCALE, fused.CHANCES, fused.BITS, fused.NUMBERS
 ADD, SUBTRACT, MULTIPLY, WRAP = fused.ADD, fused.SUBTRACT, fused.MULTIPLY, fused.WRAP
 REMAINDER, QUOTIENT, LESS, EQUAL, NOT = fused.REMAINDER, fused.QUOTIENT, fused.LESS, fused.EQUAL, fused.NOT
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP = fused.AND, fused.OR, fused.XOR, fused.SHIFT, fused.WHERE, fused.LOOK_UP
@@ -21,11 +21,11 @@ HALF, CUT = np.uint64(32), fused.CUT
 def follow(steps: Ints, arrays: Arrays, size: int) -> None:
     a = arrays
     outputs = a.tables, a.out_8, a.out_16, a.out_32, a.out_64
-    _follow(steps, a.registers, a.words, a.shorts, a.longs, a.bits, a.numbers, *outputs, size)
+    _follow(steps, a.registers, a.words, a.longs, a.bits, a.numbers, *outputs, size)
 
 
 @njit(cache=True, nogil=True)
-def _follow(steps, registers, words, shorts, longs, bits, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
+def _follow(steps, registers, words, longs, bits, numbers, tables, out_8, out_16, out_32, out_64, size):  # type: ignore[no-untyped-def]
     piece = registers.shape[1]
     for start in range(0, size, piece):
         many = min(piece, size - start)
@@ -45,8 +45,6 @@ def _follow(steps, registers, words, shorts, longs, bits, numbers, tables, out_8
                 _spread(bits[a, start >> 3 : (start + many + 7) >> 3], registers, to)
             elif op == SCALE:
                 _scale(words[a, start : start + many], p, q, registers, to)
-            elif op == SCALE_SHORT:
-                _scale_short(shorts[a, start : start + many], p, q, registers, to)
             elif op == CHANCES:
                 _compare(longs[a, start : start + many], numbers[p, start : start + many], registers, to)
             elif op == NUMBERS:
@@ -83,13 +81,6 @@ def _scale(words, n, more, registers, to):  # type: ignore[no-untyped-def]
     bound = np.uint64(n)
     for i in range(words.shape[0]):
         registers[to, i] = np.int64(np.uint64(words[i]) * bound >> HALF) + more
-
-
-@njit(cache=True, nogil=True)
-def _scale_short(words, n, more, registers, to):  # type: ignore[no-untyped-def]
-    bound, added = np.uint32(n), np.uint32(more)
-    for i in range(words.shape[0]):
-        registers[to, i] = np.uint32(np.uint32(np.uint32(words[i]) * bound) >> np.uint32(16)) + added
 
 
 @njit(cache=True, nogil=True)
@@ -184,21 +175,20 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
             registers[to, i] = max(registers[a, i], registers[b, i])
 
 
-def refused_places(words: AnyWords, n: int) -> Ints:
-    kind = words.dtype.type
-    found = np.empty(16, np.int64)
-    count = _refused_places(words, kind(n), kind((1 << 8 * words.itemsize) % n), found)
+def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+    bound, least, found = np.uint32(n), np.uint32((1 << 32) % n), np.empty(16, np.int64)
+    count = _refused_places(words, bound, least, found)
     if count > len(found):
         found = np.empty(count, np.int64)
-        _refused_places(words, kind(n), kind((1 << 8 * words.itemsize) % n), found)
+        _refused_places(words, bound, least, found)
     return found[:count]
 
 
 @njit(cache=True, nogil=True)
 def _refused_places(words, n, least, found):  # type: ignore[no-untyped-def]
-    narrow, count, whole = words.dtype.type, 0, words.shape[0] // LANES * LANES
+    count, whole = 0, words.shape[0] // LANES * LANES
     for start in range(0, whole, LANES):
         count = write_positions(lanes_refused(words, start, n, least), start, found, count)
     for i in range(whole, words.shape[0]):
-        count = write_positions(np.uint64(narrow(words[i] * n) < least), i, found, count)
+        count = write_positions(np.uint64(np.uint32(words[i] * n) < least), i, found, count)
     return count

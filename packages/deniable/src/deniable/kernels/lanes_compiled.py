@@ -46,24 +46,6 @@ def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
     return types.uint64(numbers, types.int64, types.int64), generate
 
 
-def _comparing(operator: str) -> Any:
-    def comparing(context, draws, numbers, start, shift):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            draw, number = (_loaded(context, builder, signature.args[each], args[each], args[2]) for each in (0, 1))
-            amount = builder.trunc(args[3], draw.type.element)
-            shifted = builder.lshr(draw, _everywhere(builder, amount))
-            wide = max(draw.type, number.type, key=lambda kind: kind.element.width)
-            shifted, number = (each if each.type == wide else builder.zext(each, wide) for each in (shifted, number))
-            return builder.bitcast(builder.icmp_unsigned(operator, shifted, number), IntType(LANES))
-
-        return types.uint64(draws, numbers, types.int64, types.int64), generate
-
-    return compiled_to(comparing)
-
-
-lanes_less, lanes_equal = _comparing("<"), _comparing("==")  # draw >> shift beside the number, for 64 of them
-
-
 @compiled_to
 def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyped-def]
     """A word with those of 64 words whose product with the bound, cut to their width, is below `least`."""

@@ -101,8 +101,8 @@ def _set_positions(lanes: Words) -> Ints:
 
 
 @compiled_in("compiled", lambda bits, tied, *_: tied.size)
-def settle(bits: Bytes, tied: Ints, more: AnyWords, digit: int) -> Ints:
-    """Set the tied bits whose further digits are smaller than `digit`; the positions of those still equal."""
+def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
+    """Set the tied bits whose further byte is smaller than `digit`; the positions of those still equal."""
     won = tied[more < digit]
     np.bitwise_or.at(bits, won >> 3, np.uint8(1) << (won & 7).astype(np.uint8))
     return tied[more == digit]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats, Ints
+from deniable.arrays import Bytes, Floats
 from deniable.kernels.plain import compiled_in
 
 Codes = NDArray[np.integer[Any]]
@@ -33,13 +33,3 @@ def bit_rows(vector: Codes, place: int) -> Bytes:
     """Bit `place` of every number of each vector, packed."""
     one = vector.dtype.type(1)
     return np.packbits((vector >> vector.dtype.type(place) & one).astype(np.bool_), axis=1, bitorder="little")
-
-
-@compiled_in("vectors_compiled", lambda draws, *_: draws.size)
-def rows_below(draws: NDArray[np.uint16], numbers: Codes, shift: int) -> tuple[Bytes, Ints]:
-    """Whether draw >> shift is below each number of each vector, packed, and the places where it equals the number.
-
-    The shift is at most 15.
-    """
-    found = draws >> np.uint16(shift)
-    return np.packbits(found < numbers, axis=1, bitorder="little"), np.flatnonzero(found == numbers)

@@ -2,10 +2,9 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats, Ints
-from deniable.kernels.lanes_compiled import LANES, lanes_equal, lanes_less, lanes_with, store_word, write_positions
+from deniable.arrays import Bytes, Floats
+from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word
 from deniable.kernels.vectors import Codes, narrowest
 
 LARGEST = np.finfo(np.float64).max
@@ -55,36 +54,3 @@ def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
             for bit in range(min(8, width - 8 * byte)):
                 found |= (np.int64(vector[row, 8 * byte + bit]) >> place & 1) << bit
             own[byte] = np.uint8(found)
-
-
-def rows_below(draws: NDArray[np.uint16], numbers: Codes, shift: int) -> tuple[Bytes, Ints]:
-    if draws.shape != numbers.shape:
-        raise IndexError("Every number needs a draw.")  # a compiled loop would read beside them
-    rows, room = np.empty((len(draws), (draws.shape[1] + 7) // 8), np.uint8), draws.size // 128 + 64
-    while True:
-        tied = np.empty(room, np.int64)
-        count = _rows_below(np.ascontiguousarray(draws), _numbers(numbers), shift, rows, tied)
-        if count <= room:
-            return rows, tied[:count]
-        room = count
-
-
-@njit(cache=True, nogil=True)
-def _rows_below(draws, numbers, shift, rows, tied):  # type: ignore[no-untyped-def]
-    flat_draws, flat_numbers, width = draws.reshape(-1), numbers.reshape(-1), draws.shape[1]
-    whole, found = width // LANES, 0
-    for row in range(rows.shape[0]):
-        own, first = rows[row], row * width
-        for part in range(whole):
-            start = first + part * LANES
-            store_word(lanes_less(flat_draws, flat_numbers, start, shift), own, 8 * part)
-            found = write_positions(lanes_equal(flat_draws, flat_numbers, start, shift), start, tied, found)
-        for byte in range(8 * whole, own.shape[0]):
-            bits = np.int64(0)
-            for bit in range(min(8, width - 8 * byte)):
-                at = first + 8 * byte + bit
-                draw, number = np.int64(flat_draws[at]) >> shift, np.int64(flat_numbers[at])
-                bits |= np.int64(draw < number) << bit
-                found = write_positions(np.uint64(draw == number), at, tied, found)
-            own[byte] = np.uint8(bits)
-    return found
