@@ -35,13 +35,14 @@ uint64_t direct_pair(const uint64_t *words, const int64_t *starts, const int64_t
         uint32_t move = (1 + below(size - 1, (uint32_t)b)) & -(uint32_t)((uint32_t)(b >> 32) >= kept);
         uint32_t told = key + move, coin = (uint32_t)(c >> 32);
         told -= told >= size ? size : 0;
-        uint32_t sign = move ? coin & 1 : high == (coin < honest);
+        uint32_t sign = move ? coin & 1 : high == (coin >> 1 < honest >> 1); /* two coins */
         reports[i] = (uint16_t)(told < all ? 2 * told + sign : 2 * all);
     }
     return wrong;
 }
 
-/* A key is drawn; whether the person has it, and its sign, is randomized. Three random words each. */
+/* A key is drawn; whether the person has it, and its sign, is randomized: a person without it has a sign of its own, by a coin
+ * of 53 bits, and a coin of its own for whether it is told. Three random words each. */
 uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers,
                     uint16_t *asked, uint8_t *states, size_t n, uint32_t all, uint32_t absent, uint32_t present,
                     uint32_t honest) {
@@ -57,9 +58,9 @@ uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t 
             number = same ? numbers[first + j] : number;
             has |= same;
         }
-        uint32_t high = is_high(number, b), coin = (uint32_t)c;
-        uint32_t empty = (uint32_t)(c >> 32) < (has ? 0xffffffffu - present : absent);
-        uint32_t sign = has ? high == (coin < honest) : coin & 1;
+        uint32_t high = is_high(number, b), any = is_high(0, c), coin = (uint32_t)(b & 2047) << 11 | (uint32_t)(c & 2047);
+        uint32_t missing = (uint16_t)(a >> 32) < absent >> 16, hidden = a >> 48 >= present >> 16;
+        uint32_t empty = has ? hidden : missing, sign = has ? high == (coin < honest >> 10) : any;
         asked[i] = (uint16_t)key;
         states[i] = (uint8_t)(empty ? 0 : 1 + sign);
     }
@@ -72,7 +73,7 @@ static inline void put(uint8_t *bits, size_t place, uint32_t value, uint32_t whe
 }
 
 /* Two rows of noise, "high" and "low", in which the ends of the pair that is drawn are put: the true one with `named` of 2^32
- * words, the other one with `too` beside it, or with `only` where it is missing. Three random words each. */
+ * words, the other one with `too` beside it, or with `only` where it is missing, by a coin of its own. Three random words each. */
 uint64_t unary_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers, uint8_t *high,
                     uint8_t *low, size_t n, uint32_t all, uint32_t most, uint32_t named, uint32_t too, uint32_t only) {
     uint64_t wrong = 0;
@@ -83,7 +84,8 @@ uint64_t unary_pair(const uint64_t *words, const int64_t *starts, const int64_t 
         wrong |= faults(keys + first, numbers + first, count, all);
         size_t place = i * all + (is_own ? (size_t)keys[first + chosen] : 0);
         uint32_t up = is_high(is_own ? numbers[first + chosen] : 0, a);
-        uint32_t end = (uint32_t)(b >> 32) < named, other = (uint32_t)b < (end ? too : only);
+        uint32_t end = (uint32_t)(b >> 32) < named, beside = (uint32_t)b < too, alone = (uint32_t)(c >> 32) < only;
+        uint32_t other = end ? beside : alone;
         put(high, place, up ? end : other, is_own);
         put(low, place, up ? other : end, is_own);
     }

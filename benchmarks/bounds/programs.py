@@ -99,12 +99,12 @@ def bitrand_perturb(mechanism: dn.BitRand, rows: Column) -> Work | None:
 
 def feature_vector_perturb(mechanism: dn.FeatureVector, rows: Column) -> Work | None:
     """A few coordinates of each vector by Duchi's mechanism; None where there is no compiler."""
-    domain, places = mechanism.domain, mechanism.coordinates
+    domain, places, width = mechanism.domain, mechanism.coordinates, mechanism.domain.dimensions
     assert mechanism.scalar == dn.Duchi.wire and places <= 8 and (domain.low, domain.high) == (-1, 1)
     starts, values = np.empty(len(rows), np.uint16), np.empty((len(rows), 1), np.uint8)
     ((honest,), *_) = params_of(mechanism, "toss")
-    constants = c_uint32(domain.dimensions), c_uint32(places), c_uint32(domain.steps), heads_of(honest)
-    return fed("feature_vector", 1 + 2 * places, len(rows), [rows, starts, values], [], constants, [starts, values, rows])
+    constants = c_uint32(width), c_uint32(places), c_uint32(domain.steps), heads_of(honest)
+    return fed("feature_vector", width + places + 1, len(rows), [rows, starts, values], [], constants, [starts, values, rows])
 
 
 def duchi_vector_perturb(mechanism: dn.DuchiVector, rows: Column) -> Work | None:
@@ -115,7 +115,8 @@ def duchi_vector_perturb(mechanism: dn.DuchiVector, rows: Column) -> Work | None
     assert width % 64 == 0 and (mechanism.domain.low, mechanism.domain.high) == (-1, 1)
     signs, stream, wrong = np.empty((len(rows), width // 64), np.uint64), Keystream(), c_uint64(0)
     tosses = [heads_of(params[0]) for params in params_of(mechanism, "toss")]
-    constants = c_uint32(width), c_uint32((1 << 32) - 1 - tosses[0].value), tosses[1], byref(wrong)
+    behind = c_uint32((1 << 32) - 1 - tosses[0].value)
+    constants = c_uint32(width), c_uint32(mechanism.domain.steps), behind, tosses[1], byref(wrong)
     kernel = hardware.library.duchi_vector
     kernel.restype = c_size_t
 
@@ -182,7 +183,7 @@ def _orders(release: dn.Mechanism) -> npt.NDArray[np.uint16]:
 
 def fed(
     kernel: str,
-    words_each: int,
+    words_each: float,
     n: int,
     columns: list[Column],
     tables: list[Column],
@@ -196,7 +197,7 @@ def fed(
         return None
     stream, loop = Keystream(), getattr(hardware.library, kernel)
     first, *rest = columns
-    step = WORDS // words_each
+    step = int(WORDS / words_each)
 
     def work() -> object:
         for start in range(0, n, step):

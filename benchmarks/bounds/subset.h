@@ -25,19 +25,24 @@ static inline uint64_t packed(const uint8_t *flags) {
     return word;
 }
 
-/* Mark `members` of `size` values, with `value` among them if `inside`, else without it; a draw is taken for each. `flags` and
- * `picks` are room for as many bytes and draws, up to whole words. */
-static inline void subset(const uint32_t *restrict draws, uint32_t size, uint32_t members, uint32_t value, uint32_t inside,
-                          uint8_t *restrict flags, uint32_t *restrict picks) {
-    uint32_t first = size - 1 - members;
+/* Mark `members` of `size` values, or one less; a draw is taken for each. `flags` is a zero for each value, `picks` is room. */
+static inline void floyd(const uint32_t *restrict draws, uint32_t size, uint32_t members, uint32_t one_less,
+                         uint8_t *restrict flags, uint32_t *restrict picks) {
+    uint32_t first = size - members;
     for (uint32_t step = 0; step < members; step++)
         picks[step] = (uint32_t)((uint64_t)draws[step] * (first + step + 1) >> 32);
-    memset(flags, 0, (size + 63) / 64 * 64);
-    flags[picks[0]] = (uint8_t)(1 - inside); /* one less is needed then */
+    flags[picks[0]] = (uint8_t)(1 - one_less);
     for (uint32_t step = 1; step < members; step++) {
         flags[first + step] = flags[picks[step]]; /* which places are written does not depend on what they hold */
         flags[picks[step]] = 1;
     }
+}
+
+/* Mark `members` of `size` values, with `value` among them if `inside`, else without it. */
+static inline void subset(const uint32_t *restrict draws, uint32_t size, uint32_t members, uint32_t value, uint32_t inside,
+                          uint8_t *restrict flags, uint32_t *restrict picks) {
+    memset(flags, 0, (size + 63) / 64 * 64);
+    floyd(draws, size - 1, members, inside, flags, picks);
     flags[size - 1] = flags[value]; /* the last value stood in for the true one */
     flags[value] = (uint8_t)inside;
 }

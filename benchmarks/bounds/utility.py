@@ -23,25 +23,25 @@ def utility_perturb(mechanism: dn.UtilityOptimized, values: Column) -> Work | No
     if isinstance(base, dn.BlockDesign):
         reports, offsets = np.empty(len(values), np.uint16), base._offsets.astype(np.int32)
         constants = c_uint32(base.design.k), c_uint32(base.design.v), heads_of(heads), *tosses
-        return fed("utility_design", 1, len(values), [values, reports], [answers, offsets], constants, [reports])
+        return fed("utility_design", 2, len(values), [values, reports], [answers, offsets], constants, [reports])
     assert isinstance(base, dn.LocalHashing)
     columns = [np.empty(len(values), kind) for kind in (np.uint16, np.uint16, np.uint16, np.uint8)]
     prime, count = base.prime, base.buckets
     shift = (prime * max(prime, count) * prime).bit_length()  # exact up to prime^2: see `remainder` of our kernels
     divided = c_uint64((1 << shift) // prime + 1), c_uint32(shift)
     numbers: tuple[object, ...] = c_uint32(prime), c_uint32(count), *divided, heads_of(heads), *tosses
-    return fed("utility_hashing", 2, len(values), [values, *columns], [answers], numbers, [*columns, answers])
+    return fed("utility_hashing", 3.5, len(values), [values, *columns], [answers], numbers, [*columns, answers])
 
 
 def _subset(base: dn.SubsetSelection, answers: Column, values: Column, truth: c_uint32, hidden: c_uint32) -> Work | None:
     hardware = fastest_available()
     if not isinstance(hardware, Compiled):
         return None
-    size, blank = base.domain.size, heads_of(base.blank_support)
+    size = base.domain.size
     numbers, bits = np.empty(len(values), np.uint16), np.empty((len(values), (size + 7) // 8), np.uint8)
     stream, kernel = Keystream(), hardware.library.utility_subset
     kernel.restype = c_size_t
-    constants = c_uint32(size), c_uint32(base.size), truth, blank, hidden
+    constants = c_uint32(size), c_uint32(base.size), truth, hidden
 
     def work() -> list[Column]:
         done = 0

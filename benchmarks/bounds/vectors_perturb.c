@@ -32,78 +32,80 @@ uint64_t bitrand(const double *numbers, uint64_t *const *planes, size_t count, i
     return wrong;
 }
 
-/* Each number is rounded to an end by a coin of 16 bits, and where that decides nothing by 37 more: v. Signs that agree with v
- * in more than half of the places, or with `behind` of 2^32 words in fewer, are drawn as fair bits, again where they agree in
- * half of them; with `tied` of 2^32 words they agree in half. Rows are done until the words run low; how many comes back. */
+/* Numbers rounded to a grid of `steps`: to the point below, or the one above as often as they are near it, by a word each. */
+static inline uint64_t rounded(const uint64_t *restrict words, const double *restrict numbers, uint32_t count, double steps,
+                               uint16_t *restrict points) {
+    uint64_t outside = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        outside |= !(numbers[i] >= -1 && numbers[i] <= 1);
+        double position = (numbers[i] + 1) / 2 * steps, point = floor(position);
+        point = point < steps - 1 ? point : steps - 1;
+        int64_t up = (int64_t)rint((position - point) * 9007199254740992.0);
+        points[i] = (uint16_t)((int32_t)point + ((int64_t)(words[i] >> 11) < up));
+    }
+    return outside;
+}
+
+/* Each number is rounded to a grid, and from there to an end by a draw of four bytes: v. Signs that agree with v in more than
+ * half of the places, or with `behind` of 2^32 words in fewer, are drawn as fair bits by eight random ones each, again where
+ * they agree in half of them; others that agree in half of them are drawn as well, and taken with `tied` of 2^32 words. Rows
+ * are done until the words run low; how many comes back. */
 size_t duchi_vector(const uint64_t *words, size_t available, const double *numbers, uint64_t *signs, size_t n,
-                    uint32_t dimensions, uint32_t behind, uint32_t tied, uint64_t *wrong) {
-    size_t next = 0, done = 0, row = dimensions / MANY, reserve = 16 * row + dimensions;
-    for (; done < n && next + reserve <= available; done++) {
-        const double *own = numbers + done * dimensions;
-        uint64_t *out = signs + done * row, coins = words[next++], ones = 0, outside = 0;
-        const uint16_t *draws = (const uint16_t *)(words + next);
-        next += 16 * row;
+                    uint32_t dimensions, uint32_t steps, uint32_t behind, uint32_t tied, uint64_t *wrong) {
+    size_t row = dimensions / MANY, fair = dimensions / 8, used = 0, done = 0;
+    size_t reserve = dimensions + dimensions / 2 + dimensions / 4 + 8 * fair + 1;
+    uint8_t flags[dimensions], less[MANY];
+    uint16_t points[dimensions];
+    uint32_t picks[dimensions / 2];
+    for (; done < n && used + reserve <= available; done++) {
+        const uint64_t *next = words + used, *last = next + reserve;
+        uint64_t *out = signs + done * row, coins = *next++;
+        *wrong |= rounded(next, numbers + done * dimensions, dimensions, steps, points);
+        next += dimensions;
+        const uint32_t *draws = (const uint32_t *)next;
+        next += dimensions / 2;
         for (size_t part = 0; part < row; part++) {
-            uint8_t less[MANY], same[MANY];
-            for (int i = 0; i < MANY; i++) {
-                double number = own[MANY * part + i];
-                outside |= !(number >= -1 && number <= 1);
-                int32_t top = (int32_t)((number + 1) * 32768), draw = draws[MANY * part + i];
-                less[i] = draw < top;
-                same[i] = draw == top;
-            }
+            for (int i = 0; i < MANY; i++)
+                less[i] = (uint64_t)draws[MANY * part + i] * steps >> 32 < points[MANY * part + i];
             out[part] = packed(less);
-            for (uint64_t rest = packed(same); rest; rest &= rest - 1) {
-                int i = __builtin_ctzll(rest);
-                uint64_t heads = (uint64_t)rint((own[MANY * part + i] + 1) * 4503599627370496.0);
-                uint64_t set = words[next++] >> 27 < (heads & 0x1fffffffffull);
-                out[part] |= set << i;
-            }
         }
-        *wrong |= outside;
-        uint64_t agree[row];
-        if ((uint32_t)coins < tied) { /* Floyd's algorithm: half of the places */
-            memset(agree, 0, sizeof agree);
-            for (uint32_t last = dimensions / 2; last < dimensions; last++) {
-                uint32_t pick = (uint32_t)((words[next++] >> 32) * (last + 1) >> 32);
-                pick = agree[pick >> 6] >> (pick & 63) & 1 ? last : pick;
-                agree[pick >> 6] |= 1ull << (pick & 63);
-            }
-        } else {
-            do {
-                ones = 0;
-                for (size_t part = 0; part < row; part++) {
-                    agree[part] = words[next++];
-                    ones += (uint64_t)__builtin_popcountll(agree[part]);
-                }
-            } while (2 * ones == dimensions && next + row <= available);
-            uint64_t turned = -(uint64_t)((2 * ones < dimensions) != (coins >> 32 < behind));
+        memset(flags, 0, dimensions);
+        floyd((const uint32_t *)next, dimensions, dimensions / 2, 0, flags, picks);
+        next += dimensions / 4;
+        uint64_t ones;
+        const uint64_t *agree;
+        do {
+            agree = next; /* the first of eight bits decides */
+            next += fair;
+            ones = 0;
             for (size_t part = 0; part < row; part++)
-                agree[part] ^= turned;
+                ones += (uint64_t)__builtin_popcountll(agree[part]);
+        } while (2 * ones == dimensions && next + fair <= last);
+        uint64_t turned = -(uint64_t)((2 * ones < dimensions) != (coins >> 32 < behind)), half = -(uint64_t)((uint32_t)coins < tied);
+        for (size_t part = 0; part < row; part++) {
+            uint64_t unequal = agree[part] ^ turned;
+            out[part] = ~(out[part] ^ unequal ^ ((unequal ^ packed(flags + MANY * part)) & half));
         }
-        for (size_t part = 0; part < row; part++)
-            out[part] = ~(out[part] ^ agree[part]);
+        used = (size_t)(next - words);
     }
     return done;
 }
 
-/* `places` coordinates, evenly apart from one that is drawn on, each rounded to a grid of `steps` by a coin of 53 bits, then to
- * an end, which is told with `honest` of 2^32 words. All numbers are checked. Two random words for a coordinate, and one. */
+/* Every number is rounded to a grid of `steps`. `places` coordinates, evenly apart from one that is drawn on, are rounded to an
+ * end, which is told with `honest` of 2^32 words. A random word for each number and for each of these, and one. */
 uint64_t feature_vector(const uint64_t *restrict words, const double *restrict numbers, uint16_t *restrict starts,
                         uint8_t *restrict values, size_t n, uint32_t dimensions, uint32_t places, uint32_t steps,
                         uint32_t honest) {
     uint64_t wrong = 0;
+    uint16_t points[dimensions];
     for (size_t row = 0; row < n; row++) {
-        const double *own = numbers + row * dimensions;
-        for (uint32_t i = 0; i < dimensions; i++)
-            wrong |= !(own[i] >= -1 && own[i] <= 1);
+        wrong |= rounded(words, numbers + row * dimensions, dimensions, steps, points);
+        words += dimensions;
         uint32_t start = (uint32_t)((*words++ >> 32) * dimensions >> 32), signs = 0;
         for (uint32_t place = 0; place < places; place++) {
             uint32_t at = start + place * dimensions / places;
-            double position = (own[at >= dimensions ? at - dimensions : at] + 1) / 2 * steps;
-            double point = fmin(floor(position), steps - 1.0);
-            uint64_t up = (uint64_t)rint((position - point) * 9007199254740992.0), word = *words++, coin = *words++;
-            uint32_t high = (uint32_t)((coin & 0xffffffff) * steps >> 32) < (uint32_t)point + (word >> 11 < up);
+            uint64_t coin = *words++;
+            uint32_t high = (uint32_t)((coin & 0xffffffff) * steps >> 32) < points[at >= dimensions ? at - dimensions : at];
             signs |= (uint32_t)(high == (coin >> 32 < honest)) << place;
         }
         starts[row] = (uint16_t)start;
