@@ -36,7 +36,7 @@ class Compiled:
             return None
         with TemporaryDirectory() as folder:
             target = Path(folder) / "bounds.so"
-            flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(target)]
+            flags = ["-O3", "-march=native", "-fno-trapping-math", "-shared", "-fPIC", "-o", str(target)]
             command = [compiler, *flags, *map(str, SOURCES)]
             if subprocess.run(command, check=False, capture_output=True).returncode:
                 return None

@@ -35,15 +35,15 @@ uint64_t bitrand(const double *numbers, uint64_t *const *planes, size_t count, i
 /* Numbers rounded to a grid of `steps`: to the point below, or the one above as often as they are near it, by a word each. */
 static inline uint64_t rounded(const uint64_t *restrict words, const double *restrict numbers, uint32_t count, double steps,
                                uint16_t *restrict points) {
-    uint64_t outside = 0;
+    int64_t outside = 0; /* all numbers are as wide, or the loop would take them one by one */
     for (uint32_t i = 0; i < count; i++) {
-        outside |= !(numbers[i] >= -1 && numbers[i] <= 1);
+        outside |= !(fabs(numbers[i]) <= 1);
         double position = (numbers[i] + 1) / 2 * steps, point = floor(position);
         point = point < steps - 1 ? point : steps - 1;
         int64_t up = (int64_t)rint((position - point) * 9007199254740992.0);
-        points[i] = (uint16_t)((int32_t)point + ((int64_t)(words[i] >> 11) < up));
+        points[i] = (uint16_t)((int64_t)point + ((int64_t)(words[i] >> 11) < up));
     }
-    return outside;
+    return (uint64_t)outside;
 }
 
 /* Each number is rounded to a grid, and from there to an end by a draw of four bytes: v. Signs that agree with v in more than

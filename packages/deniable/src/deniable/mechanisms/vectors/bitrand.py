@@ -32,7 +32,7 @@ from deniable.core import (
 )
 from deniable.core.steps import joined
 from deniable.domains.codes import SignMagnitude
-from deniable.domains.features import Features, checked_rows, rows_at_once
+from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.bit_budgets import (
     best_offset_bits,
@@ -146,11 +146,6 @@ class BitRand(Mechanism[Sequence[float], Ints]):
     def layout(self) -> Layout:
         """One field for each bit of the numbers, which holds that bit of all of them."""
         return Layout(tuple(Flags(f"bit{i}", self.domain.dimensions) for i in range(self.bits)))
-
-    @property
-    def secure_batch(self) -> int:
-        """So few that the codes stay in the processor's cache beside the random bytes of one bit."""
-        return min(self.batch, rows_at_once(self.domain.dimensions))
 
     @property
     def cells(self) -> int:
