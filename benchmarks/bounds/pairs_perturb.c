@@ -35,7 +35,7 @@ uint64_t direct_pair(const uint64_t *words, const int64_t *starts, const int64_t
         uint32_t move = (1 + below(size - 1, (uint32_t)b)) & -(uint32_t)((uint32_t)(b >> 32) >= kept);
         uint32_t told = key + move, coin = (uint32_t)(c >> 32);
         told -= told >= size ? size : 0;
-        uint32_t sign = move ? coin & 1 : high == (coin >> 1 < honest >> 1); /* two coins */
+        uint32_t sign = move ? coin & 1 : high == (coin >> 16 < honest >> 16); /* two coins */
         reports[i] = (uint16_t)(told < all ? 2 * told + sign : 2 * all);
     }
     return wrong;
@@ -73,7 +73,7 @@ static inline void put(uint8_t *bits, size_t place, uint32_t value, uint32_t whe
 }
 
 /* Two rows of noise, "high" and "low", in which the ends of the pair that is drawn are put: the true one with `named` of 2^32
- * words, the other one with `too` beside it, or with `only` where it is missing, by a coin of its own. Three random words each. */
+ * words, the other one with `too` beside it, or by a coin of its own with `only` where it is missing. Three random words each. */
 uint64_t unary_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers, uint8_t *high,
                     uint8_t *low, size_t n, uint32_t all, uint32_t most, uint32_t named, uint32_t too, uint32_t only) {
     uint64_t wrong = 0;

@@ -104,7 +104,8 @@ def feature_vector_perturb(mechanism: dn.FeatureVector, rows: Column) -> Work | 
     starts, values = np.empty(len(rows), np.uint16), np.empty((len(rows), 1), np.uint8)
     ((honest,), *_) = params_of(mechanism, "toss")
     constants = c_uint32(width), c_uint32(places), c_uint32(domain.steps), heads_of(honest)
-    return fed("feature_vector", width + places + 1, len(rows), [rows, starts, values], [], constants, [starts, values, rows])
+    columns, words = [rows, starts, values], width + places + 1
+    return fed("feature_vector", words, len(rows), columns, [], constants, [starts, values, rows])
 
 
 def duchi_vector_perturb(mechanism: dn.DuchiVector, rows: Column) -> Work | None:

@@ -81,7 +81,8 @@ size_t duchi_vector(const uint64_t *words, size_t available, const double *numbe
             for (size_t part = 0; part < row; part++)
                 ones += (uint64_t)__builtin_popcountll(agree[part]);
         } while (2 * ones == dimensions && next + fair <= last);
-        uint64_t turned = -(uint64_t)((2 * ones < dimensions) != (coins >> 32 < behind)), half = -(uint64_t)((uint32_t)coins < tied);
+        uint64_t turned = -(uint64_t)((2 * ones < dimensions) != (coins >> 32 < behind));
+        uint64_t half = -(uint64_t)((uint32_t)coins < tied);
         for (size_t part = 0; part < row; part++) {
             uint64_t unequal = agree[part] ^ turned;
             out[part] = ~(out[part] ^ unequal ^ ((unequal ^ packed(flags + MANY * part)) & half));
