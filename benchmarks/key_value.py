@@ -48,12 +48,8 @@ def ours(kind: str, phase: str, effort: Effort) -> float:
 
 
 def bound(kind: str, phase: str, effort: Effort) -> tuple[float, str]:
-    """One pair of a checked set in C; for bits the same on categories, a bit for each end of each key, without the set."""
-    if (
-        phase == "perturb"
-        and kind in ("direct", "kvue")
-        and (work := pairs_perturb(kind, mechanism(kind), people(effort.n)))
-    ):
+    """One pair of a checked set in C; without a compiler, and for counting, the same on categories, without the set."""
+    if phase == "perturb" and (work := pairs_perturb(kind, mechanism(kind), people(effort.n))):
         return effort.rate(work, effort.n), "C loop"
     hardware, random = fastest_available(), np.random.default_rng(2)
     cells = (2 * KEYS + 63) // 64 * 64  # whole words: 2 % more

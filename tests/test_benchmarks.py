@@ -9,11 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 import deniable as dn
-from benchmarks import key_value, numbers, one_answer
+from benchmarks import key_value, numbers, one_answer, utility
 from benchmarks.bounds import programs
 from benchmarks.bounds.bound import Bound
 from benchmarks.bounds.compiled import Compiled
 from benchmarks.bounds.plain import Plain
+from benchmarks.bounds.utility import utility_perturb
 from benchmarks.cli import FIGURES, main
 from deniable.core import PackedBits
 from deniable.core.running import run
@@ -156,3 +157,69 @@ def test_bounds_of_our_programs_follow_their_laws(name: str) -> None:
     for below in np.unique(np.quantile(ours, [0.1, 0.3, 0.5, 0.7, 0.9])):
         shares = (found < below).mean(), (ours < below).mean()
         assert abs(shares[0] - shares[1]) < 6 * np.sqrt(0.5 / n)
+
+
+@pytest.mark.needs("cc")
+@pytest.mark.parametrize("kind", ["unary", "unary-published"])
+def test_bounds_of_bits_for_pairs_follow_their_laws(kind: str) -> None:
+    """Both rows have as many bits as ours, for keys at both ends of the range and together: 6 standard errors, as above."""
+    n, mechanism = 4_000, key_value.mechanism(kind)
+    sets = dn.Pairs(np.arange(0, 2 * n + 1, 2), np.tile([3, 998], n), np.tile([1.0, -1.0], n))
+    work: Any = programs.pairs_perturb(kind, mechanism, sets)
+    ours = mechanism.perturb(sets, dn.SeededCoins(1)).columns
+    found = [np.unpackbits(rows, axis=1, bitorder="little") for rows in (*work(), ours["high"], ours["low"])]
+    for key in (3, 998):
+        for bound, own in ((0, 2), (1, 3)):
+            assert abs(found[bound][:, key].mean() - found[own][:, key].mean()) < 6 * np.sqrt(0.5 / n)
+    for bound, own in ((0, 2), (1, 3)):
+        assert abs(found[bound].mean() - found[own].mean()) < 6 * np.sqrt(0.5 / (1000 * n))
+    both = (found[0] & found[1]).mean(), (found[2] & found[3]).mean()
+    assert abs(both[0] - both[1]) < 6 * np.sqrt(0.5 / (1000 * n))
+
+
+@pytest.mark.needs("cc")
+@pytest.mark.parametrize("name", ["bitrand", "duchi-vector"])
+def test_bounds_of_vectors_follow_their_laws(name: str) -> None:
+    """Bits are as often one as ours, number by number."""
+    n, mechanism = 2_000, numbers.VECTORS[name]()
+    rows = np.tile(np.linspace(-1, 1, numbers.FEATURES), (n, 1))
+    make: Any = programs.bitrand_perturb if name == "bitrand" else programs.duchi_vector_perturb
+    work = make(mechanism, rows)
+    ours = list(mechanism.perturb(rows, dn.SeededCoins(1)).columns.values())
+    planes = work()
+    assert len(planes) == len(ours)
+    for bound, own in zip(planes, ours, strict=True):
+        found = [np.unpackbits(each.reshape(n, -1), axis=1, bitorder="little").mean(axis=0) for each in (bound, own)]
+        assert np.abs(found[0] - found[1]).max() < 7 * np.sqrt(0.5 / n)  # the largest of 768: a false alarm once in 10^8
+        slopes = [np.polyfit(rows[0], each, 1)[0] for each in found]
+        assert abs(slopes[0] - slopes[1]) < 6 * np.sqrt(0.5 / n / numbers.FEATURES) * np.sqrt(3)
+
+
+@pytest.mark.needs("cc")
+def test_the_bound_of_sampled_coordinates_follows_its_law() -> None:
+    n, mechanism = 40_000, dn.FeatureVector(dn.Features(4, -1, 1), 4.0, 2, dn.Duchi.wire)
+    rows = np.tile([-1, -0.3, 0.2, 0.9], (n, 1))
+    work: Any = programs.feature_vector_perturb(mechanism, rows)
+    starts, values, _ = work()
+    bound = dn.Reports(mechanism.fingerprint, mechanism.layout, {"start": starts.astype(np.uint8), "values": values})
+    mechanism.layout.check(bound.columns)
+    counts = [mechanism.tally(each).counts / n for each in (bound, mechanism.perturb(rows, dn.SeededCoins(1)))]
+    assert np.abs(counts[0] - counts[1]).max() < 6 * np.sqrt(0.5 / n)
+
+
+@pytest.mark.needs("cc")
+@pytest.mark.parametrize("family", list(utility.FAMILIES))
+def test_bounds_of_open_answers_follow_their_laws(family: str) -> None:
+    """How often an open answer is disclosed, and how often a sensitive one is supported: 6 standard errors, as above."""
+    n, mechanism = 40_000, utility.mechanism(family)
+    for answer in (5, utility.VALUES - 1):
+        values = np.full(n, answer)
+        work: Any = utility_perturb(mechanism, values)
+        layout, ours = mechanism.report_layout, mechanism.perturb(values, dn.SeededCoins(1))
+        columns = {field.name: column for field, column in zip(layout.fields, work(), strict=False)}
+        bound = dn.Reports(ours.fingerprint, layout, columns)
+        layout.check(columns)
+        counts = [mechanism.tally(each).counts / n for each in (bound, ours)]
+        assert np.abs(counts[0] - counts[1]).max() < 7 * np.sqrt(0.5 / n)  # the largest of 1,200
+        assert abs(counts[0][answer] - counts[1][answer]) < 6 * np.sqrt(0.5 / n)
+        assert (counts[0][utility.SENSITIVE :].sum() > 0.3) == (answer >= utility.SENSITIVE)

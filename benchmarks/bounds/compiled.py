@@ -17,6 +17,7 @@ from benchmarks.bounds.bound import Bits, Short, Values
 from benchmarks.bounds.keystream import WORDS, Keystream
 from benchmarks.effort import Work
 
+GROUP = 64 * 64  # bits that `unary_noise` fills together
 SOURCES = sorted(Path(__file__).parent.glob("*.c"))
 
 
@@ -35,7 +36,7 @@ class Compiled:
             return None
         with TemporaryDirectory() as folder:
             target = Path(folder) / "bounds.so"
-            flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(target)]
+            flags = ["-O3", "-march=native", "-fno-trapping-math", "-shared", "-fPIC", "-o", str(target)]
             command = [compiler, *flags, *map(str, SOURCES)]
             if subprocess.run(command, check=False, capture_output=True).returncode:
                 return None
@@ -60,18 +61,11 @@ class Compiled:
 
     def unary_perturb(self, values: Values, size: int, variant: str) -> Work:
         true, other = law.unary(variant)
-        groups = -(-len(values) * size // 256)
-        bits = np.empty(groups * 4, np.uint64)
-        stream = Keystream()
-        noise, truth, words = self.library.unary_noise, self.library.unary_truth, _at(stream.words)
-        noise.restype = c_size_t
+        bits, stream = np.empty(-(-len(values) * size // GROUP) * GROUP // 64, np.uint64), Keystream()
+        truth, words = self.library.unary_truth, _at(stream.words)
 
         def work() -> Bits:
-            filled = 0
-            while filled < groups:
-                stream.refill()
-                left = c_size_t(groups - filled)
-                filled += noise(words, c_size_t(WORDS // 4), c_uint64(other), _at(bits, 4 * filled), left)
+            self.fill(stream, other, bits)
             for start in range(0, len(values), WORDS):
                 stream.refill()
                 n = min(WORDS, len(values) - start)
@@ -79,6 +73,16 @@ class Compiled:
             return bits.view(np.uint8)[: len(values) * size // 8]
 
         return work
+
+    def fill(self, stream: Keystream, heads: int, bits: npt.NDArray[np.uint64]) -> None:
+        """Fill an array of whole groups with bits that are one with probability heads / 2^64."""
+        filled, words = 0, GROUP // 64
+        kernel = self.library.unary_noise
+        kernel.restype = c_size_t
+        while filled * words < len(bits):
+            stream.refill()
+            left = c_size_t(len(bits) // words - filled)
+            filled += kernel(_at(stream.words), c_size_t(WORDS), c_uint64(heads), _at(bits, filled * words), left)
 
     def subset_perturb(self, values: Values, size: int) -> Work:
         members, truth = law.subset(size)

@@ -35,13 +35,14 @@ uint64_t direct_pair(const uint64_t *words, const int64_t *starts, const int64_t
         uint32_t move = (1 + below(size - 1, (uint32_t)b)) & -(uint32_t)((uint32_t)(b >> 32) >= kept);
         uint32_t told = key + move, coin = (uint32_t)(c >> 32);
         told -= told >= size ? size : 0;
-        uint32_t sign = move ? coin & 1 : high == (coin < honest);
+        uint32_t sign = move ? coin & 1 : high == (coin >> 16 < honest >> 16); /* two coins */
         reports[i] = (uint16_t)(told < all ? 2 * told + sign : 2 * all);
     }
     return wrong;
 }
 
-/* A key is drawn; whether the person has it, and its sign, is randomized. Three random words each. */
+/* A key is drawn; whether the person has it, and its sign, is randomized: a person without it has a sign of its own, by a coin
+ * of 53 bits, and a coin of its own for whether it is told. Three random words each. */
 uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers,
                     uint16_t *asked, uint8_t *states, size_t n, uint32_t all, uint32_t absent, uint32_t present,
                     uint32_t honest) {
@@ -57,11 +58,42 @@ uint64_t asked_pair(const uint64_t *words, const int64_t *starts, const int64_t 
             number = same ? numbers[first + j] : number;
             has |= same;
         }
-        uint32_t high = is_high(number, b), coin = (uint32_t)c;
-        uint32_t empty = (uint32_t)(c >> 32) < (has ? 0xffffffffu - present : absent);
-        uint32_t sign = has ? high == (coin < honest) : coin & 1;
+        uint32_t high = is_high(number, b), any = is_high(0, c), coin = (uint32_t)(b & 2047) << 11 | (uint32_t)(c & 2047);
+        uint32_t missing = (uint16_t)(a >> 32) < absent >> 16, hidden = a >> 48 >= present >> 16;
+        uint32_t empty = has ? hidden : missing, sign = has ? high == (coin < honest >> 10) : any;
         asked[i] = (uint16_t)key;
         states[i] = (uint8_t)(empty ? 0 : 1 + sign);
     }
     return wrong;
+}
+
+static inline void put(uint8_t *bits, size_t place, uint32_t value, uint32_t where) {
+    uint32_t bit = where << (place & 7);
+    bits[place >> 3] = (uint8_t)((bits[place >> 3] & ~bit) | (bit & -value));
+}
+
+/* Two rows of noise, "high" and "low", in which the ends of the pair that is drawn are put: the true one with `named` of 2^32
+ * words, the other one with `too` beside it, or by a coin of its own with `only` where it is missing. Three random words each. */
+uint64_t unary_pair(const uint64_t *words, const int64_t *starts, const int64_t *keys, const double *numbers, uint8_t *high,
+                    uint8_t *low, size_t n, uint32_t all, uint32_t most, uint32_t named, uint32_t too, uint32_t only) {
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = (size_t)starts[i], count = (size_t)(starts[i + 1] - starts[i]);
+        uint64_t a = words[3 * i], b = words[3 * i + 1], c = words[3 * i + 2];
+        uint32_t chosen = below(most, (uint32_t)c), is_own = chosen < count;
+        wrong |= faults(keys + first, numbers + first, count, all);
+        size_t place = i * all + (is_own ? (size_t)keys[first + chosen] : 0);
+        uint32_t up = is_high(is_own ? numbers[first + chosen] : 0, a);
+        uint32_t end = (uint32_t)(b >> 32) < named, beside = (uint32_t)b < too, alone = (uint32_t)(c >> 32) < only;
+        uint32_t other = end ? beside : alone;
+        put(high, place, up ? end : other, is_own);
+        put(low, place, up ? other : end, is_own);
+    }
+    return wrong;
+}
+
+/* Bits of one row that another one does not have. */
+void without(uint64_t *bits, const uint64_t *others, size_t words) {
+    for (size_t i = 0; i < words; i++)
+        bits[i] &= ~others[i];
 }

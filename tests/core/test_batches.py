@@ -15,7 +15,9 @@ from deniable.kernels import fused
 from deniable.kernels import plain as kernel_loops
 from tests.core.test_programs import FUZZ, LAWS, random_codes
 from tests.examples import EXAMPLES
+from tests.families import INSTANCES
 from tests.law_fuzz import accepted
+from tests.twins import plain_loops
 
 SIZE = 1000
 LAWS_OF_NUMBERS = [
@@ -58,6 +60,39 @@ def test_fused_steps_report_what_the_interpreter_reports(compiled: bool, monkeyp
                 np.testing.assert_array_equal(column, np.broadcast_to(expected[name], size), str(program))
         assert coins.draw(8).tobytes() == twins.draw(8).tobytes()
     assert len(programs) > 100
+
+
+@pytest.mark.parametrize("size", [50, batches.FEWEST])
+def test_secure_coins_report_what_the_interpreter_reports(size: int) -> None:
+    """With every family, on the bytes of a seed in place of a fresh key: no draw is left out, nor made in another way."""
+    seen = 0
+    for name, mechanism in INSTANCES.items():
+        if not mechanism.traced or size > min(mechanism.batch, mechanism.secure_batch):
+            continue
+        answers = [mechanism.domain.answer(place % mechanism.domain.size) for place in range(size)]
+        coins, twins = dn.SecureCoins(), dn.SeededCoins(3)
+        coins.__dict__["_stream"] = dn.SeededCoins(3)
+        ours = mechanism.perturb(answers, coins).columns
+        expected = run(mechanism.law, mechanism.encoded(mechanism.prepared(answers)), twins, size)
+        for field, column in ours.items():
+            np.testing.assert_array_equal(column, np.broadcast_to(expected[field], column.shape), name)
+        assert coins.draw(8).tobytes() == twins.draw(8).tobytes(), name
+        seen += 1
+    assert seen > 50
+
+
+@pytest.mark.needs("numba")
+def test_refused_words_are_found_alike() -> None:
+    from deniable.kernels import fused_compiled
+
+    plain, random = plain_loops(fused), np.random.default_rng(1)
+    for bound in (3, 431, 3 << 20, (1 << 24) - 1):
+        for size in (0, 1, 63, 64, 5000):
+            words = random.integers(0, 1 << 32, size, np.uint32)
+            words[::7] = 0  # which is refused unless the bound divides all words
+            found = plain.refused_places(words, bound)
+            np.testing.assert_array_equal(fused_compiled.refused_places(words, bound), found)
+            assert len(found) >= len(words[::7])
 
 
 def test_every_step_is_used_by_some_law() -> None:

@@ -44,6 +44,23 @@ def test_faults_and_orders() -> None:
         np.testing.assert_array_equal(found[0], ordered[1])
         np.testing.assert_array_equal(found[1], ordered[2])
         assert (found[2], loops.in_order(starts, twice, values)[2]) == (False, True)
+        assert loops.rise(*ordered[:2]) and not loops.rise(starts, keys) and not loops.rise(starts, twice)
+
+
+def test_lists_of_every_length_are_put_in_order() -> None:
+    """Longer ones are sorted in another way; empty ones begin where the next does."""
+    from deniable.kernels import pairs_compiled
+
+    draws = np.random.default_rng(4)
+    sizes = np.array([0, 0, 1, 33, 0, 2, 200, 0, 32, 0])
+    starts, keys = np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([draws.permutation(300)[:size] for size in sizes])
+    values = draws.uniform(0, 5, len(keys))
+    ours, expected = pairs_compiled.in_order(starts, keys, values), PLAIN.in_order(starts, keys, values)
+    for one, other in zip(ours, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert pairs_compiled.rise(starts, ours[0]) and PLAIN.rise(starts, ours[0])
+    nobody = np.zeros(4, np.int64), np.zeros(0, np.int64)
+    assert pairs_compiled.rise(*nobody) and PLAIN.rise(*nobody)
 
 
 def test_what_is_looked_up() -> None:

@@ -16,7 +16,7 @@ from deniable.core.tracing import Encoded
 from deniable.kernels import fused
 
 FEWEST = 1 << 12  # answers, below which the steps of an array each take no longer
-MORE = 2  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
+MORE = 4  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
 CACHED = 1 << 20  # bytes of long words, words, codes and their copies, where there are long ones
 
 
@@ -123,13 +123,13 @@ class FusedRun:
         """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
         start = 4 * row * self.size
         words = coins.draw_into(self._words[start : start + 4 * size + 15], 4 * size).view(np.uint32)
-        if bound & (bound - 1) == 0 or not fused.refused_words(words, bound):
+        if bound & (bound - 1) == 0:
             return
-        least = np.uint32((1 << 32) % bound)
-        again = np.flatnonzero(words * np.uint32(bound) < least)
+        again = fused.refused_places(words, bound)
         while again.size:
-            words[again] = coins.draw(4 * again.size).view(np.uint32)
-            again = again[words[again] * np.uint32(bound) < least]
+            more = coins.draw(4 * again.size).view(np.uint32)
+            words[again] = more
+            again = again[fused.refused_places(more, bound)]
 
 
 class _Memory:

@@ -85,6 +85,9 @@ class PackedBits:
         full = np.full(self.bytes.shape[1], 255, np.uint8)
         if self.width % 8:
             full[-1] = (1 << self.width % 8) - 1
+        if self.bytes.shape[1] % 8 == 0 and self.bytes.flags.c_contiguous:  # an eighth of the steps
+            flipped = self.bytes.view(np.uint64) ^ full.view(np.uint64) * which[:, None]
+            return PackedBits(flipped.view(np.uint8), self.width)
         return PackedBits(self.bytes ^ full * which[:, None], self.width)
 
     def widened(self, width: int) -> "PackedBits":

@@ -78,7 +78,7 @@ class Plan:
 
 def plan(program: Program, columns: Sequence[str]) -> Plan | None:
     """How to run this program fused, its fields as columns of these types; None where that is not for it."""
-    _nodes, types = program.nodes, program.types
+    types = program.types
     report = [node for _, node in program.report]
     if any(types[node].row or types[node].width is not None or types[node].low < 0 for node in report):
         return None
@@ -172,6 +172,16 @@ class _Planner:
         return _Passing(self.program, self.compact, written).made(stores)
 
 
+@dataclass
+class _Joined:
+    """Several tables of one number in one, each in bits of its own."""
+
+    table: list[int]
+    bits: int = 0
+    parts: list[tuple[int, int]] = field(default_factory=list)
+    register: int | None = None
+
+
 class _Passing:
     """Makes the steps of one pass; a register is used again once nothing needs its number any more."""
 
@@ -183,10 +193,12 @@ class _Passing:
         self._registers = 0
         self._fills: dict[int, int] = {}  # value to register, which is filled once
         self._tables: list[int] = []
+        self._joined: dict[int, _Joined] = {}  # tables that are looked up together
         self._numbers: list[int] = []
 
     def made(self, stores: list[tuple[str, int]]) -> Pass:
         needed = self._needed([node for _, node in stores])
+        self._join([place for place in needed if place not in self._written])
         uses = dict.fromkeys(needed, 0)
         for place in needed:
             for arg in self._args(place):
@@ -254,7 +266,8 @@ class _Passing:
         elif place in self._compact:
             self._held[place] = self._load(self._compact[place], node)
         else:
-            self._held[place] = self._compute(node, [self._held[arg] for arg in node.args])
+            joined, args = self._joined.get(place), [self._held[arg] for arg in node.args]
+            self._held[place] = self._compute(node, args) if joined is None else self._taken(joined, args[0])
 
     def _load(self, draw: Draw, node: Node) -> int:
         if draw.long is not None:
@@ -300,12 +313,44 @@ class _Passing:
             case "around":
                 return self._step(fused.AROUND, *args, 0, *node.params)
             case "table":
-                self._tables += node.params[0]
-                return self._step(fused.LOOK_UP, args[0], 0, 0, len(self._tables) - len(node.params[0]))
+                return self._looked_up(node.params[0], args[0])
             case "mod" | "div":
                 return self._divided(node, args[0])
             case _:
                 return self._step(_BINARY[node.op], *args)
+
+    def _looked_up(self, table: Sequence[int], arg: int) -> int:
+        self._tables += table
+        return self._step(fused.LOOK_UP, arg, 0, 0, len(self._tables) - len(table))
+
+    def _join(self, places: list[int]) -> None:
+        """Tables of one number whose entries fit into a register together: looking up takes longer than all else."""
+        tables: dict[int, list[int]] = {}
+        for place in places:
+            node = self._program.nodes[place]
+            if node.op == "table" and self._program.types[place].low >= 0:
+                tables.setdefault(node.args[0], []).append(place)
+        for same in tables.values():
+            bits = [self._program.types[place].high.bit_length() for place in same]
+            if len(same) > 1 and sum(bits) < SMALL.bit_length():
+                columns = [self._program.nodes[place].params[0] for place in same]
+                joined = _Joined([0] * max(map(len, columns)))
+                for place, width, column in zip(same, bits, columns, strict=True):
+                    self._joined[place] = joined
+                    joined.parts.append((joined.bits, (1 << width) - 1))
+                    joined.table[: len(column)] = [
+                        entry | own << joined.bits for entry, own in zip(joined.table, column, strict=False)
+                    ]
+                    joined.bits += width
+
+    def _taken(self, joined: "_Joined", arg: int) -> int:
+        """The next part of what is looked up together: parts are asked for in the order of their nodes."""
+        if joined.register is None:
+            joined.register = self._looked_up(joined.table, arg)
+        found = self._step(fused.PART, joined.register, 0, 0, *joined.parts.pop(0))
+        if not joined.parts:
+            self._release(joined.register)
+        return found
 
     def _divided(self, node: Node, arg: int) -> int:
         by, highest = node.params[0], self._program.types[node.args[0]].high

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-from deniable.kernels.pairs import numbers_at
 from deniable.kernels.plain import NONE
 from deniable.kernels.tables import take_cells
 
@@ -199,17 +198,18 @@ class Padded:
 
     def rises(self) -> bool:
         """Whether each vector is in order without a number twice; it may be without if it is not."""
+        from deniable.kernels.pairs import rise  # which few questions need
+
         if len(self._padding) > 1 and not (self._padding[1:] > self._padding[:-1]).all():
             return False
         if len(self._numbers) and self._numbers.max() >= self._padding[0]:
             return False
-        rises = self._numbers[1:] > self._numbers[:-1]
-        first, last = np.searchsorted(self._starts, (1, len(self._numbers)))  # they are in order: see `fits`
-        rises[self._starts[first:last] - 1] = True  # from one row to the next anything may follow
-        return bool(rises.all())
+        return rise(*(np.ascontiguousarray(each, np.int64) for each in (self._starts, self._numbers)))  # see `fits`
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
+        from deniable.kernels.pairs import numbers_at
+
         starts, numbers, padding = (
             np.ascontiguousarray(each, np.int64) for each in (self._starts, self._numbers, self._padding)
         )

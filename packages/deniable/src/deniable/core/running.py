@@ -156,6 +156,8 @@ _INT, _TRUTH = np.dtype(np.int64), np.dtype(np.bool_)
 
 def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     """What computes a node; `free`: it may write into the array of its first argument."""
+    if node.op == "and" and free and types[0].row and not types[1].row:
+        return _cleared
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
@@ -240,6 +242,12 @@ def _logical(ufunc: Any) -> Callable[[Node], _Run]:
         return operate
 
     return make
+
+
+def _cleared(args: Sequence[Any], coins: Coins, size: int) -> PackedBits:
+    row, kept = args
+    row.bytes[np.flatnonzero(np.logical_not(_full(kept, size)))] = 0
+    return cast("PackedBits", row)
 
 
 def _negated(node: Node) -> _Run:

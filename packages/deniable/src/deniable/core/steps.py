@@ -86,8 +86,9 @@ def cells(vector: Ints, place: int) -> PackedBits:
     """The row of this bit of all numbers of a vector."""
     if isinstance(vector, Symbol):
         return vector.trace.add("cells", (vector,), place)
-    one = vector.dtype.type(1)
-    return PackedBits.pack((vector >> vector.dtype.type(place) & one).astype(np.bool_))
+    from deniable.kernels.vectors import bit_rows  # which few questions need
+
+    return PackedBits(bit_rows(vector, place), vector.shape[1])
 
 
 def joined(rows: Sequence[PackedBits]) -> PackedBits:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Domain, Input
-from deniable.domains.features import check_dimensions, checked_rows
+from deniable.domains.features import check_dimensions, checked_rows, plain_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_BITS = 40
@@ -83,6 +83,16 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
     @property
     def inputs(self) -> Sequence[Input]:
         return (Input("codes", 0, self.codes - 1, self.dimensions),)
+
+    def encode(self, values: Answers) -> Sequence[Ints]:
+        """The codes of all numbers, in an array as narrow as they are."""
+        if self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
+            from deniable.kernels.vectors import sign_magnitude  # which few questions need
+
+            codes = sign_magnitude(floats, self.unit, self.bits)
+            if codes is not None:
+                return (cast(Ints, codes),)
+        return super().encode(values)  # other numbers, or some that are refused
 
     def index(self, values: Answers) -> Ints:
         rows = checked_rows(values, self.dimensions).astype(np.float64, copy=False)

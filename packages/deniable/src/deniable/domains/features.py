@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Coins, Domain, Input
 from deniable.domains.interval import Interval
@@ -81,7 +82,13 @@ class Features(Domain[Sequence[float], Ints]):
         return [each._replace(width=self.dimensions) for each in self.coordinate.inputs]
 
     def encode(self, values: Answers) -> Sequence[Ints]:
-        rows = checked_rows(values, self.dimensions)
+        """As `Interval.encode` for all numbers of each vector, the grid points in an array as narrow as they are."""
+        if not self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
+            narrow = np.min_scalar_type(self.steps - 1)
+            found = kernels.grid_codes(floats.reshape(-1), self.coordinate.points, narrow)
+            if found is not None:
+                return [code.reshape(floats.shape) for code in found]
+        rows = checked_rows(values, self.dimensions)  # other numbers, or some that are refused
         return [code.reshape(rows.shape) for code in self.coordinate.encode(rows.ravel())]
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
@@ -160,6 +167,13 @@ def _rows_of(values: Answers, width: int) -> NDArray[Any]:
             f"An answer is not a vector of {width} numbers. Give one row of {width} numbers for each answer."
         )
     return rows
+
+
+def plain_rows(values: Answers, width: int) -> Floats | None:
+    """The same array if it is a plain one of rows of this width in double precision, whatever it holds; else None."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == width:
+        return cast(Floats, values)
+    return None
 
 
 def rows_at_once(dimensions: int) -> int:

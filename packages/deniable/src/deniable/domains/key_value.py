@@ -14,7 +14,6 @@ from deniable.arrays import Bools, Floats, Ints
 from deniable.core import LARGEST_DOMAIN, WHOLE, Answers, Coins, Domain, Label, Rows, Spec
 from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
-from deniable.kernels import pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,6 +211,8 @@ class KeyValue(Domain[object, Pairs]):
 
     def _sorted(self, table: Pairs) -> Pairs:
         """With the keys of each person in order; refuses what is outside, and a key that a person has twice."""
+        from deniable.kernels import pairs  # which few questions need
+
         if len(table.keys) and table.keys.dtype.kind not in "iu":
             raise self._no_key()
         starts, keys = (np.ascontiguousarray(each, np.int64) for each in (table.starts, table.keys))
@@ -288,10 +289,14 @@ class KeyValue(Domain[object, Pairs]):
 
     def asked(self, table: Pairs, key: Ints) -> Ints:
         """The chance that the value of this key is rounded up, in parts of 2^53; one more for who does not have the key."""
+        from deniable.kernels import pairs  # which few questions need
+
         return pairs.heads_of(table.starts, table.keys, table.values, key, self.low, self.high, WHOLE)
 
     def heads(self, values: Floats) -> Ints:
         """The probability, in units of 2^-53, with which a value is rounded up to the high end: right on average."""
+        from deniable.kernels import pairs  # which few questions need
+
         return pairs.shares(values, self.low, self.high, WHOLE)
 
     @classmethod

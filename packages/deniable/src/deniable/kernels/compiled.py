@@ -6,11 +6,13 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word, write_positions
 from deniable.kernels.plain import AnyWords
 
 ZERO, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
 TOGETHER = 256  # words that are compared together
+SIDE_BY_SIDE = 8  # subsets
 ROWS = 1 << 11  # followed together: their columns stay in the innermost cache, and their counts fit into 16 bits
 
 
@@ -38,60 +40,46 @@ def compare_digit(word, digit, less, same):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _toss_lanes(planes, wanted, used, smaller, tied):  # type: ignore[no-untyped-def]
-    # Written out, because LLVM vectorises straight code over words and not a loop over planes.
-    p0, p1, p2, p3 = planes[0], planes[1], planes[2], planes[3]
-    p4, p5, p6, p7 = planes[4], planes[5], planes[6], planes[7]
-    w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
-    w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
-    equal = np.empty(TOGETHER, np.uint64)
+    equal, open_words = np.empty(TOGETHER, np.uint64), np.empty(TOGETHER, np.int64)
     found = 0
     for start in range(0, smaller.shape[0], TOGETHER):
         many = min(TOGETHER, smaller.shape[0] - start)
-        for j in range(many):
-            i = start + j
-            less, same = compare_digit(p0[i], w0, ZERO, ALL)
-            less, same = compare_digit(p1[i], w1, less, same)
-            less, same = compare_digit(p2[i], w2, less, same)
-            less, same = compare_digit(p3[i], w3, less, same)
-            less, same = compare_digit(p4[i], w4, less, same)
-            less, same = compare_digit(p5[i], w5, less, same)
-            less, same = compare_digit(p6[i], w6, less, same)
-            less, same = compare_digit(p7[i], w7, less, same)
-            smaller[i] = less
-            equal[j] = same
+        compare_planes(planes, start, wanted, smaller[start : start + many], equal)
         if used == 0:
             continue
         if (start + many) * 64 > used:  # lanes that only fill up the last word are not tossed further
             equal[many - 1] &= ALL >> np.uint64((start + many) * 64 - used)
-        for j in range(many):
-            if equal[j]:
-                found = _positions(equal[j], (start + j) * 64, tied, found)
+        count = np.int64(0)
+        for j in range(many):  # every word is written and the place moves on: a branch would often be guessed wrong
+            open_words[count] = j
+            count += np.int64(equal[j] != ZERO)
+        for k in range(count):
+            j = open_words[k]
+            found = write_positions(equal[j], (start + j) * 64, tied, found)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
-    """Write where the bits that are one lie, as far as there is room; how many there are so far."""
-    while rest:
-        lowest = rest & (~rest + np.uint64(1))
-        lane = first
-        if lowest & np.uint64(0xFFFFFFFF00000000):
-            lane += 32
-        if lowest & np.uint64(0xFFFF0000FFFF0000):
-            lane += 16
-        if lowest & np.uint64(0xFF00FF00FF00FF00):
-            lane += 8
-        if lowest & np.uint64(0xF0F0F0F0F0F0F0F0):
-            lane += 4
-        if lowest & np.uint64(0xCCCCCCCCCCCCCCCC):
-            lane += 2
-        if lowest & np.uint64(0xAAAAAAAAAAAAAAAA):
-            lane += 1
-        if found < positions.shape[0]:
-            positions[found] = lane
-        found += 1
-        rest ^= lowest
-    return found
+def compare_planes(planes, start, wanted, smaller, equal):  # type: ignore[no-untyped-def]
+    """The lanes of up to TOGETHER words from `start` on that are smaller than the wanted byte, and those that equal it."""
+    # Written out, because LLVM vectorises straight code over words and not a loop over planes. The parts begin at 0: an
+    # index that could be negative for all that LLVM knows makes it gather single words.
+    stop = start + smaller.shape[0]
+    p0, p1, p2, p3 = planes[0][start:stop], planes[1][start:stop], planes[2][start:stop], planes[3][start:stop]
+    p4, p5, p6, p7 = planes[4][start:stop], planes[5][start:stop], planes[6][start:stop], planes[7][start:stop]
+    w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
+    w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
+    for i in range(smaller.shape[0]):
+        less, same = compare_digit(p0[i], w0, ZERO, ALL)
+        less, same = compare_digit(p1[i], w1, less, same)
+        less, same = compare_digit(p2[i], w2, less, same)
+        less, same = compare_digit(p3[i], w3, less, same)
+        less, same = compare_digit(p4[i], w4, less, same)
+        less, same = compare_digit(p5[i], w5, less, same)
+        less, same = compare_digit(p6[i], w6, less, same)
+        less, same = compare_digit(p7[i], w7, less, same)
+        smaller[i] = less
+        equal[i] = same
 
 
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
@@ -100,13 +88,12 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _settle(bits, tied, more, digit):  # type: ignore[no-untyped-def]
-    left = 0
-    for i in range(tied.shape[0]):
-        if more[i] < digit:
-            bits[tied[i] >> 3] |= np.uint8(1 << (tied[i] & 7))
-        elif more[i] == digit:
-            tied[left] = tied[i]
-            left += 1
+    left = np.int64(0)
+    for i in range(tied.shape[0]):  # without a branch, which would often be guessed wrong
+        place = np.uint64(tied[i])
+        bits[place >> np.uint64(3)] |= np.uint8(np.uint64(more[i] < digit) << (place & np.uint64(7)))
+        tied[left] = tied[i]
+        left += np.int64(more[i] == digit)
     return left
 
 
@@ -169,23 +156,29 @@ def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tupl
 @njit(cache=True, nogil=True)
 def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore[no-untyped-def]
     chosen, mask = words.shape[1], (np.uint64(1) << word_bits) - np.uint64(1)
-    first = size - chosen
-    bounds = np.arange(first + 1, size + 1).astype(np.uint64)
+    first = np.uint64(size - chosen)
+    bounds = np.arange(size - chosen + 1, size + 1).astype(np.uint64)
     thresholds = (mask - bounds + np.uint64(1)) % bounds
-    for row in range(words.shape[0]):
-        w, m = words[row], member[row]
-        product = w[0] * bounds[0]  # the first step on its own, since no other may be left out
-        count, place = np.uint64((product & mask) < thresholds[0]), product >> word_bits
-        m[place >> np.uint64(3)] |= np.uint8(np.uint64(not one_less[row]) << (place & np.uint64(7)))
-        for step in range(1, chosen):
-            product = w[step] * bounds[step]
-            count += np.uint64((product & mask) < thresholds[step])
-            place = product >> word_bits
-            taken = np.uint64(m[place >> np.uint64(3)]) >> (place & np.uint64(7)) & np.uint64(1)
-            # Selected by a mask, since a branch would be guessed wrong.
-            place ^= (place ^ np.uint64(first + step)) & (np.uint64(0) - taken)
-            m[place >> np.uint64(3)] |= np.uint8(np.uint64(1) << (place & np.uint64(7)))
-        refused[row] = count > 0
+    parts, places = (size + LANES - 1) // LANES, np.empty(chosen, np.uint64)
+    flags = np.empty((SIDE_BY_SIDE, parts * LANES), np.uint8)
+    for start in range(0, words.shape[0], SIDE_BY_SIDE):
+        many = min(SIDE_BY_SIDE, words.shape[0] - start)
+        for i in range(many):
+            w, marked, count = words[start + i], flags[i], np.uint64(0)
+            for step in range(chosen):
+                product = w[step] * bounds[step]
+                count += np.uint64((product & mask) < thresholds[step])
+                places[step] = product >> word_bits
+            refused[start + i] = count > 0
+            marked[:] = 0
+            marked[places[0]] = not one_less[start + i]
+            # A byte for each element. Where a step writes does not depend on what it reads: the next need not wait for it.
+            for step in range(np.uint64(1), np.uint64(chosen)):
+                marked[first + step] = marked[places[step]]
+                marked[places[step]] = 1
+        for i in range(many):  # once these bytes are written: a load of many of them would wait
+            for part in range(parts):
+                store_word(lanes_with(flags[i], part * LANES, 0), member[start + i], 8 * part)
 
 
 @njit(cache=True, nogil=True)

@@ -18,8 +18,8 @@ Register = NDArray[np.signedinteger]
 PIECE = 2048  # answers at a time
 
 SCALE, CHANCES, BITS, NUMBERS, ADD, SUBTRACT, MULTIPLY, WRAP, REMAINDER, QUOTIENT, LESS, EQUAL, NOT = range(13)
-AND, OR, XOR, SHIFT, WHERE, LOOK_UP, AIM, AROUND, LEAST, MOST = range(13, 23)
-STORE_8, STORE_16, STORE_32, STORE_64 = range(23, 27)
+AND, OR, XOR, SHIFT, WHERE, LOOK_UP, PART, AIM, AROUND, LEAST, MOST = range(13, 24)
+STORE_8, STORE_16, STORE_32, STORE_64 = range(24, 28)
 CUT = np.uint64(64 - 53)  # bits of a long word that are left out where it is compared with chances of 2^53
 
 
@@ -69,7 +69,7 @@ _LOADS: Mapping[int, Callable[[Arrays, int, int, int, int], Ints]] = {
     BITS: _bits,
     NUMBERS: lambda arrays, row, p, q, size: arrays.numbers[row, :size],
 }
-_READS = {WRAP: 1, REMAINDER: 1, QUOTIENT: 1, NOT: 1, LOOK_UP: 1, WHERE: 3, AIM: 3}  # registers, where not two
+_READS = {WRAP: 1, REMAINDER: 1, QUOTIENT: 1, NOT: 1, LOOK_UP: 1, PART: 1, WHERE: 3, AIM: 3}  # registers, where not two
 
 
 def _chosen(arrays: Arrays, a: Ints, b: Ints, c: Ints, p: int, q: int, r: int) -> Ints:
@@ -103,6 +103,7 @@ _STEPS: Mapping[int, Callable[..., Ints]] = {
     SHIFT: lambda arrays, a, b, p, q, r: a >> b,
     WHERE: _chosen,
     LOOK_UP: lambda arrays, a, start, q, r: arrays.tables[a + start].astype(np.int64),
+    PART: lambda arrays, a, shift, mask, r: a >> shift & mask,
     AIM: _aimed,
     AROUND: _around,
     LEAST: lambda arrays, a, b, p, q, r: np.minimum(a, b),
@@ -111,7 +112,7 @@ _STEPS: Mapping[int, Callable[..., Ints]] = {
 
 
 @compiled_in("fused_compiled", lambda words, n: words.size)
-def refused_words(words: NDArray[np.uint32], n: int) -> int:
-    """How many of these words `scale` would refuse for a number below n."""
+def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+    """The places of the words that `scale` would refuse for a number below n."""
     low = words * np.uint32(n)  # modulo 2^32
-    return int(np.count_nonzero(low < np.uint32((1 << 32) % n)))
+    return np.flatnonzero(low < np.uint32((1 << 32) % n))

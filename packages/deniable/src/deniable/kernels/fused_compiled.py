@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 from deniable.arrays import Ints
 from deniable.kernels import fused
 from deniable.kernels.fused import Arrays
+from deniable.kernels.lanes_compiled import LANES, lanes_refused, write_positions
 
 SCALE, CHANCES, BITS, NUMBERS = fused.SCALE, fused.CHANCES, fused.BITS, fused.NUMBERS
 ADD, SUBTRACT, MULTIPLY, WRAP = fused.ADD, fused.SUBTRACT, fused.MULTIPLY, fused.WRAP
 REMAINDER, QUOTIENT, LESS, EQUAL, NOT = fused.REMAINDER, fused.QUOTIENT, fused.LESS, fused.EQUAL, fused.NOT
 AND, OR, XOR, SHIFT, WHERE, LOOK_UP = fused.AND, fused.OR, fused.XOR, fused.SHIFT, fused.WHERE, fused.LOOK_UP
-AIM, AROUND, LEAST, MOST = fused.AIM, fused.AROUND, fused.LEAST, fused.MOST
+PART, AIM, AROUND, LEAST, MOST = fused.PART, fused.AIM, fused.AROUND, fused.LEAST, fused.MOST
 STORE_8, STORE_16, STORE_32, STORE_64 = fused.STORE_8, fused.STORE_16, fused.STORE_32, fused.STORE_64
 HALF, CUT = np.uint64(32), fused.CUT
 
@@ -138,8 +139,13 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
         for i in range(many):
             registers[to, i] = registers[c, i] ^ ((registers[b, i] ^ registers[c, i]) & -registers[a, i])
     elif op == LOOK_UP:
+        own = tables[p:]  # an index that could be negative for all that LLVM knows takes half as long again
         for i in range(many):
-            registers[to, i] = tables[registers[a, i] + p]
+            registers[to, i] = own[np.uint32(registers[a, i])]
+    elif op == PART:
+        shift, mask = registers.dtype.type(p), registers.dtype.type(q)
+        for i in range(many):
+            registers[to, i] = registers[a, i] >> shift & mask
     elif op == AIM:
         for i in range(many):
             parity = np.uint64(registers[a, i] & registers[b, i])
@@ -169,13 +175,20 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
             registers[to, i] = max(registers[a, i], registers[b, i])
 
 
-def refused_words(words: NDArray[np.uint32], n: int) -> int:
-    return int(_refused_words(words, np.uint32(n), np.uint32((1 << 32) % n)))
+def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+    bound, least, found = np.uint32(n), np.uint32((1 << 32) % n), np.empty(16, np.int64)
+    count = _refused_places(words, bound, least, found)
+    if count > len(found):
+        found = np.empty(count, np.int64)
+        _refused_places(words, bound, least, found)
+    return found[:count]
 
 
 @njit(cache=True, nogil=True)
-def _refused_words(words, n, threshold):  # type: ignore[no-untyped-def]
-    count = np.uint32(0)
-    for i in range(words.shape[0]):
-        count += np.uint32(np.uint32(words[i] * n) < threshold)
+def _refused_places(words, n, least, found):  # type: ignore[no-untyped-def]
+    count, whole = 0, words.shape[0] // LANES * LANES
+    for start in range(0, whole, LANES):
+        count = write_positions(lanes_refused(words, start, n, least), start, found, count)
+    for i in range(whole, words.shape[0]):
+        count = write_positions(np.uint64(np.uint32(words[i] * n) < least), i, found, count)
     return count

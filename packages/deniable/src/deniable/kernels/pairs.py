@@ -16,7 +16,13 @@ def fault(starts: Ints, keys: Ints, values: Floats, size: int, low: float, high:
         return KEY_OUTSIDE
     if not ((values >= low) & (values <= high)).all():
         return VALUE_OUTSIDE
-    return UNSORTED if falls(starts, keys).any() else FINE
+    return FINE if rise(starts, keys) else UNSORTED
+
+
+@compiled_in("pairs_compiled", lambda starts, numbers: numbers.size)
+def rise(starts: Ints, numbers: Ints) -> bool:
+    """Whether the numbers of each person are in order, none of them twice."""
+    return not falls(starts, numbers).any()
 
 
 def falls(starts: Ints, keys: Ints) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """Steps of laws on arrays: a draw that is added where it counts, remainders, parities, places on a grid."""
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.kernels.plain import FIRST, NONE, AnyWords, compiled_in, scaled, scaled_word
@@ -62,10 +63,10 @@ WHOLE = 1 << 53  # parts of a step, as in coins.py
 
 
 @compiled_in("steps_compiled", lambda numbers, *_: numbers.size)
-def grid_codes(numbers: Floats, points: Floats) -> tuple[Ints, Ints] | None:
+def grid_codes(numbers: Floats, points: Floats, kind: DTypeLike = np.int64) -> tuple[Ints, Ints] | None:
     """The point of an even grid below each number, and how far it is above it in parts of 2^-53 of a step.
 
-    None where a number lies outside the grid or is none.
+    Points are numbers of this kind. None where a number lies outside the grid or is none.
     """
     if not ((numbers >= points[0]) & (numbers <= points[-1])).all():
         return None
@@ -73,4 +74,4 @@ def grid_codes(numbers: Floats, points: Floats) -> tuple[Ints, Ints] | None:
     below = np.minimum(np.floor(position), len(points) - 2)
     position -= below
     position *= WHOLE
-    return below.astype(np.int64), np.rint(position, out=position).astype(np.int64)
+    return below.astype(kind), np.rint(position, out=position).astype(np.int64)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import DTypeLike
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.kernels.compiled import scale
@@ -110,8 +111,8 @@ def _grid_position(numbers, points, found):  # type: ignore[no-untyped-def]
         found[i] = near if numbers[i] == points[np.uint64(near)] else position
 
 
-def grid_codes(numbers: Floats, points: Floats) -> tuple[Ints, Ints] | None:
-    below, up = np.empty((2, len(numbers)), np.int64)
+def grid_codes(numbers: Floats, points: Floats, kind: DTypeLike = np.int64) -> tuple[Ints, Ints] | None:
+    below, up = np.empty(len(numbers), kind), np.empty(len(numbers), np.int64)
     return (below, up) if _grid_codes(numbers, points, below, up) else None
 
 

@@ -20,6 +20,7 @@ from deniable.core import (
     Domain,
     Drawn,
     Estimate,
+    Flags,
     Number,
     PrivacyLoss,
     PureProtocol,
@@ -114,6 +115,12 @@ class UtilityOptimized(OpenAnswers):
     @cached_property
     def layout(self) -> Either:
         return either(self.base.layout, self.domain.size - len(self.sensitive))
+
+    @property
+    def secure_batch(self) -> int:
+        """More where reports have rows of bits: their laws have many steps, each of which takes a while to begin."""
+        has_rows = any(isinstance(field, Flags) for field in self.layout.fields)
+        return max(self.batch, min(1 << 15, (1 << 23) // self.layout.bits)) if has_rows else self.batch
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         number, secret = lookup(self._open_number, truth), lookup(self.secret, truth)

@@ -1,0 +1,96 @@
+"""Words of 64 lanes: bits of as many numbers packed, compared and found, by instructions that LLVM has for vectors."""
+
+from typing import Any
+
+import numpy as np
+from llvmlite.ir import Constant, IntType, VectorType  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
+
+LANES = 64
+compiled_to: Any = intrinsic  # which has no types
+
+
+@compiled_to
+def lowest_place(context, word):  # type: ignore[no-untyped-def]
+    """The place of the lowest bit of a word that is one; the word is not zero."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def write_positions(rest, first, positions, found):  # type: ignore[no-untyped-def]
+    """Write where the bits that are one lie, as far as there is room; how many there are so far."""
+    while rest:
+        if found < positions.shape[0]:
+            positions[found] = first + np.int64(lowest_place(rest))
+        found += 1
+        rest &= rest - np.uint64(1)
+    return found
+
+
+@compiled_to
+def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
+    """A word with bit `place` of the 64 numbers from `start` on: LLVM packs it with an instruction or two for a vector."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
+        number = loaded.type.element
+        bit = builder.shl(Constant(number, 1), builder.trunc(args[2], number) if number.width < 64 else args[2])
+        found = builder.and_(loaded, _everywhere(builder, bit))
+        return builder.bitcast(builder.icmp_unsigned("!=", found, Constant(loaded.type, None)), IntType(LANES))
+
+    return types.uint64(numbers, types.int64, types.int64), generate
+
+
+@compiled_to
+def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyped-def]
+    """A word with those of 64 words whose product with the bound, cut to their width, is below `least`."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
+        product = builder.mul(loaded, _everywhere(builder, args[2]))
+        return builder.bitcast(builder.icmp_unsigned("<", product, _everywhere(builder, args[3])), IntType(LANES))
+
+    return types.uint64(words, types.int64, words.dtype, words.dtype), generate
+
+
+def _loaded(context: Any, builder: Any, kind: Any, value: Any, start: Any) -> Any:
+    """64 numbers of an array from `start` on."""
+    array, number = context.make_array(kind)(context, builder, value), IntType(kind.dtype.bitwidth)
+    source = builder.bitcast(builder.gep(array.data, [start]), VectorType(number, LANES).as_pointer())
+    return builder.load(source, align=kind.dtype.bitwidth // 8)
+
+
+def _everywhere(builder: Any, value: Any) -> Any:
+    """A vector of one number."""
+    lanes = Constant(VectorType(value.type, LANES), None)
+    for lane in range(LANES):
+        lanes = builder.insert_element(lanes, value, Constant(IntType(32), lane))
+    return lanes
+
+
+@compiled_to
+def _write_word(context, word, target, first):  # type: ignore[no-untyped-def]
+    """Write a word into eight bytes at once."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[1])(context, builder, args[1])
+        place = builder.bitcast(builder.gep(array.data, [args[2]]), IntType(64).as_pointer())
+        builder.store(args[0], place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, target, types.int64), generate
+
+
+@njit(cache=True, nogil=True, inline="always")
+def store_word(word, target, first):  # type: ignore[no-untyped-def]
+    """Write a word into bytes from `first` on, as far as there are any."""
+    if first + 8 <= target.shape[0]:
+        _write_word(word, target, first)
+    else:
+        for byte in range(target.shape[0] - first):
+            target[first + byte] = np.uint8(word >> np.uint64(8 * byte) & np.uint64(255))

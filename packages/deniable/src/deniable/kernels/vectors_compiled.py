@@ -1,0 +1,56 @@
+"""Vectors of numbers on their way to bits, compiled by numba; each loop gives exactly what its twin in vectors.py gives."""
+
+import numpy as np
+from numba import njit
+
+from deniable.arrays import Bytes, Floats
+from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word
+from deniable.kernels.vectors import Codes, narrowest
+
+LARGEST = np.finfo(np.float64).max
+
+
+def sign_magnitude(numbers: Floats, unit: float, bits: int) -> Codes | None:
+    codes = np.empty(numbers.shape, narrowest(bits))
+    flat = np.ascontiguousarray(numbers).reshape(-1)
+    return codes if _sign_magnitude(flat, 1 / unit, float((1 << bits - 1) - 1), bits - 1, codes.reshape(-1)) else None
+
+
+@njit(cache=True, nogil=True)
+def _sign_magnitude(numbers, scale, most, sign, codes):  # type: ignore[no-untyped-def]
+    wrong = np.int64(0)
+    for i in range(numbers.shape[0]):
+        size = abs(numbers[i])
+        wrong |= np.int64(not size <= LARGEST)  # also where it is no number
+        size = size * scale if size * scale < most else most  # dividing by a power of two is as exact
+        codes[i] = np.int64(size) | np.int64(numbers[i] >= 0) << sign
+    return wrong == 0
+
+
+def bit_rows(vector: Codes, place: int) -> Bytes:
+    shape = len(vector), (vector.shape[1] + 7) // 8
+    if place >= 8 * vector.dtype.itemsize:
+        return np.zeros(shape, np.uint8)
+    rows = np.empty(shape, np.uint8)
+    _bit_rows(_numbers(vector), place, rows)
+    return rows
+
+
+def _numbers(vector: Codes) -> Codes:
+    """One after the other, also where they are truth values."""
+    return np.ascontiguousarray(vector.view(np.uint8) if vector.dtype == np.bool_ else vector)
+
+
+@njit(cache=True, nogil=True)
+def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
+    numbers, width = vector.reshape(-1), vector.shape[1]
+    for row in range(rows.shape[0]):
+        own, first = rows[row], row * width
+        whole = width // LANES
+        for part in range(whole):
+            store_word(lanes_with(numbers, first + part * LANES, place), own, 8 * part)
+        for byte in range(8 * whole, own.shape[0]):
+            found = np.int64(0)
+            for bit in range(min(8, width - 8 * byte)):
+                found |= (np.int64(vector[row, 8 * byte + bit]) >> place & 1) << bit
+            own[byte] = np.uint8(found)
