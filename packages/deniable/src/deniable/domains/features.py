@@ -13,7 +13,6 @@ from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Coins, Domain, Input
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
-from deniable.kernels.lengths import unit_rows
 
 MOST_DIMENSIONS = 1 << 16
 
@@ -140,6 +139,8 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         return None
 
     def index(self, values: Answers) -> Floats:
+        from deniable.kernels.lengths import unit_rows  # not before there are vectors
+
         rows = _rows_of(values, self.dimensions)
         found, right = unit_rows(rows.astype(np.float64, copy=False), 1e-2)  # room for coordinates of half precision
         if not right:

@@ -5,9 +5,12 @@ from deniable.survey.survey import Survey
 
 
 def check_browsers(survey: Survey) -> None:
-    """Refuse a survey with a question whose answers only the Python client can encode, such as one with `Seeded` reports."""
+    """Refuse a survey with a question whose answers only the Python client can encode, such as one with `Seeded` reports.
+
+    Where a domain has no codes of its own, as texts have none, browsers have its encoder; of mechanisms they have none.
+    """
     for question in survey.questions:
-        if question.mechanism.encodes:
+        if question.mechanism.encodes and question.mechanism.domain.inputs is not None:
             raise InvalidParameter(
                 f"Question {question.id!r} uses {question.mechanism.wire}, for which browsers have no encoder: nobody could "
                 "answer it on a page. A survey that is served takes mechanisms whose law starts from the answer itself. "
