@@ -2,12 +2,15 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats
+from deniable.arrays import Bytes, Floats, Ints, Words
+from deniable.kernels.fused import CUT
 from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word
 from deniable.kernels.vectors import Codes, narrowest
 
 LARGEST = np.finfo(np.float64).max
+TILE = 16  # rows, whose words of one column are a line of the cache
 
 
 def sign_magnitude(numbers: Floats, unit: float, bits: int) -> Codes | None:
@@ -54,3 +57,38 @@ def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
             for bit in range(min(8, width - 8 * byte)):
                 found |= (np.int64(vector[row, 8 * byte + bit]) >> place & 1) << bit
             own[byte] = np.uint8(found)
+
+
+def rounded_up(below: Codes, chances: Ints, words: Words, points: Codes) -> None:
+    _rounded_up(below, chances, words, points)
+
+
+@njit(cache=True, nogil=True)
+def _rounded_up(below, chances, words, points):  # type: ignore[no-untyped-def]
+    for i in range(below.shape[0]):
+        points[i] = np.int64(below[i]) + np.int64(np.int64(words[i] >> CUT) < chances[i])
+
+
+def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
+    _toss_columns(points, words, np.uint64(whole), first, rows)
+
+
+@njit(cache=True, nogil=True)
+def _toss_columns(points, words, whole, first, rows):  # type: ignore[no-untyped-def]
+    # Words lie column by column, bits row by row: a tile of both at a time is turned round.
+    columns, size = words.shape
+    drawn, heads = np.zeros((TILE, LANES), np.uint32), np.zeros(LANES, np.uint8)
+    for start in range(0, columns, LANES):
+        many = min(LANES, columns - start)
+        byte = (first + start) // 8
+        for top in range(0, size, TILE):
+            tall = min(TILE, size - top)
+            for column in range(many):
+                source = words[start + column, top : top + tall]
+                for row in range(tall):
+                    drawn[row, column] = np.uint32(np.uint64(source[row]) * whole >> np.uint64(32))
+            for row in range(tall):
+                number, own = points[top + row, first + start : first + start + many], drawn[row]
+                for column in range(many):
+                    heads[column] = np.uint8(own[column] < number[column])
+                store_word(lanes_with(heads, 0, 0), rows[top + row, : byte + (many + 7) // 8], byte)
