@@ -6,11 +6,10 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Floats, Ints, Words
 from deniable.kernels.fused import CUT
-from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word
+from deniable.kernels.lanes_compiled import LANES, TILE, lanes_with, store_word, turn_tile
 from deniable.kernels.vectors import Codes, narrowest
 
 LARGEST = np.finfo(np.float64).max
-TILE = 16  # rows, whose words of one column are a line of the cache
 
 
 def sign_magnitude(numbers: Floats, unit: float, bits: int) -> Codes | None:
@@ -76,19 +75,23 @@ def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: in
 @njit(cache=True, nogil=True)
 def _toss_columns(points, words, whole, first, rows):  # type: ignore[no-untyped-def]
     # Words lie column by column, bits row by row: a tile of both at a time is turned round.
-    columns, size = words.shape
-    drawn, heads = np.zeros((TILE, LANES), np.uint32), np.zeros(LANES, np.uint8)
+    (columns, size), flat = words.shape, words.reshape(-1)
+    drawn, heads = np.zeros(TILE * LANES, np.uint32), np.zeros(TILE * LANES, np.uint8)
     for start in range(0, columns, LANES):
-        many = min(LANES, columns - start)
-        byte = (first + start) // 8
+        many, byte = min(LANES, columns - start), (first + start) // 8
         for top in range(0, size, TILE):
             tall = min(TILE, size - top)
-            for column in range(many):
-                source = words[start + column, top : top + tall]
+            whole_tiles = many // TILE * TILE if tall == TILE else 0
+            for column in range(0, whole_tiles, TILE):
+                turn_tile(flat, (start + column) * size + top, size, drawn[column:])
+            for column in range(whole_tiles, many):
                 for row in range(tall):
-                    drawn[row, column] = np.uint32(np.uint64(source[row]) * whole >> np.uint64(32))
+                    drawn[row * LANES + column] = words[start + column, top + row]
             for row in range(tall):
-                number, own = points[top + row, first + start : first + start + many], drawn[row]
+                number = points[top + row, first + start : first + start + many]
+                own, head = drawn[row * LANES : (row + 1) * LANES], heads[row * LANES : (row + 1) * LANES]
                 for column in range(many):
-                    heads[column] = np.uint8(own[column] < number[column])
-                store_word(lanes_with(heads, 0, 0), rows[top + row, : byte + (many + 7) // 8], byte)
+                    scaled = np.uint32(np.uint64(own[column]) * whole >> np.uint64(32))
+                    head[column] = np.uint8(scaled < number[column])
+            for row in range(tall):  # once these bytes are written: a load of many of them would wait
+                store_word(lanes_with(heads, row * LANES, 0), rows[top + row, : byte + (many + 7) // 8], byte)
