@@ -129,7 +129,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
     @property
     def secure_batch(self) -> int:
         """More than a seed has at a time: coins are tossed for a few coordinates only."""
-        return 3 * self.batch
+        return 3 * self.batch // 2
 
     @property
     def layout(self) -> Layout:
