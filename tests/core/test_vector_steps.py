@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.batches import VectorRun
 from deniable.core.coins import WHOLE
 from deniable.core.operations import Node
 from deniable.core.program import Program
 from deniable.core.running import compiled, run
-from deniable.core.vector_steps import VectorRun, vector_steps
+from deniable.core.vector_steps import vector_steps
 from deniable.kernels import plain as kernel_loops
 from deniable.kernels import vectors
 from tests.core.test_batches import LAWS_OF_NUMBERS

@@ -1,6 +1,7 @@
 """Runs a law on the batches of many answers: the plan of fusing.py, in memory that is used again from batch to batch."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -12,9 +13,8 @@ from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
 from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
 from deniable.core.program import Program
-from deniable.core.running import Run, checked_code, copied, operation
+from deniable.core.running import Run, Steps, checked_code, copied, operation, run_steps
 from deniable.core.tracing import Encoded
-from deniable.core.vector_steps import VectorRun, draw_words, vector_steps
 from deniable.kernels import fused
 
 Made = TypeVar("Made")
@@ -29,7 +29,7 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
     """What runs this law on batches of up to `size` answers; None where it runs as ever: few answers, or other coins."""
     if type(coins) not in (SecureCoins, SeededCoins):  # others may draw in ways of their own
         return None
-    steps = _kept(program, (), vector_steps) if size >= FEW else None
+    steps = _kept(program, (), _vector_steps) if size >= FEW else None
     if steps is not None:
         return VectorRun(program, steps, size)
     if size < FEWEST:
@@ -49,6 +49,14 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
     return FusedRun(program, chosen, size)
 
 
+def _vector_steps(program: Program) -> Steps | None:
+    if all(kind.row or kind.width is None for kind in program.types):
+        return None
+    from deniable.core.vector_steps import vector_steps  # which few questions need
+
+    return vector_steps(program)
+
+
 # By the identity of a program, and not in the program itself, where the code of a mechanism could put other steps.
 _PLANS: dict[tuple[int, tuple[str, ...]], tuple[Program, Any]] = {}
 MOST_PLANS = 256
@@ -64,6 +72,23 @@ def _kept(program: Program, kinds: tuple[str, ...], make: Callable[[Program], Ma
     made = make(program)
     _PLANS[id(program), kinds] = program, made
     return made
+
+
+@dataclass(frozen=True)
+class VectorRun:
+    """Runs a law on batches of up to `size` vectors."""
+
+    program: Program
+    steps: Steps
+    size: int
+
+    def another(self) -> "VectorRun":
+        """The same for another thread: nothing is kept from batch to batch."""
+        return self
+
+    def run(self, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
+        """The fields of the reports, as `running.run` would give them."""
+        return run_steps(self.program, self.steps, codes, coins, size)
 
 
 class FusedRun:
@@ -132,6 +157,19 @@ class FusedRun:
     def _draw_words(self, row: int, bound: int, coins: StreamCoins, size: int) -> None:
         start = 4 * row * self.size
         draw_words(self._words[start : start + 4 * size + 15], bound, coins, size)
+
+
+def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> NDArray[np.uint32]:
+    """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
+    words = coins.draw_into(room, 4 * size).view(np.uint32)
+    if bound & (bound - 1) == 0:
+        return words
+    again = fused.refused_places(words, bound)
+    while again.size:
+        more = coins.draw(4 * again.size).view(np.uint32)
+        words[again] = more
+        again = again[fused.refused_places(more, bound)]
+    return words
 
 
 class _Memory:

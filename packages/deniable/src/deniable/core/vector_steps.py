@@ -6,43 +6,23 @@ the same reports for the same coins.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bytes
+from deniable.core.batches import draw_words
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins, StreamCoins
 from deniable.core.fusing import SHORT
-from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node
 from deniable.core.program import Program
-from deniable.core.running import Run, Step, Steps, made_steps, run_steps
-from deniable.core.tracing import Encoded
-from deniable.kernels import fused
+from deniable.core.running import Run, Step, Steps, made_steps
 from deniable.kernels.vectors import rounded_up, toss_columns
 
 BLOCK = 1 << 18  # bytes drawn at a time, which stay in the processor's cache
 TOGETHER = 64  # columns of bits, a multiple of eight
-
-
-@dataclass(frozen=True)
-class VectorRun:
-    """Runs a law on batches of up to `size` vectors."""
-
-    program: Program
-    steps: Steps
-    size: int
-
-    def another(self) -> "VectorRun":
-        """The same for another thread: nothing is kept from batch to batch."""
-        return self
-
-    def run(self, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
-        """The fields of the reports, as `running.run` would give them."""
-        return run_steps(self.program, self.steps, codes, coins, size)
 
 
 def vector_steps(program: Program) -> Steps | None:
@@ -170,17 +150,4 @@ def drawn_columns(room: Bytes, bound: int, coins: StreamCoins, columns: int, siz
     words = room[: 4 * columns * size].view(np.uint32).reshape(columns, size)
     for column in range(columns):  # a block of the cipher may be written after its end, where the next column comes
         draw_words(room[4 * column * size :], bound, coins, size)
-    return words
-
-
-def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> NDArray[np.uint32]:
-    """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
-    words = coins.draw_into(room, 4 * size).view(np.uint32)
-    if bound & (bound - 1) == 0:
-        return words
-    again = fused.refused_places(words, bound)
-    while again.size:
-        more = coins.draw(4 * again.size).view(np.uint32)
-        words[again] = more
-        again = again[fused.refused_places(more, bound)]
     return words
