@@ -102,9 +102,9 @@ def test_every_step_is_used_by_some_law() -> None:
 
 
 def test_refused_words_are_drawn_again_as_by_the_interpreter() -> None:
-    """2^24 - 1 refuses one word of 256."""
+    """16,711,936 refuses one word of 257."""
     program = Program.from_json(
-        '{"nodes":[["below",[],16777215],["split",[],"1/3",9999999,16777213]],"report":[["a",0],["b",1]]}'
+        '{"nodes":[["below",[],16711936],["split",[],"1/3",9999999,16777213]],"report":[["a",0],["b",1]]}'
     )
     many = FusedRun(program, _planned(program), 1 << 15)
     coins, twins = dn.SeededCoins(1), dn.SeededCoins(1)

@@ -54,3 +54,19 @@ def test_points_of_a_grid_in_narrow_numbers() -> None:
         assert below.dtype == np.uint16 and up.dtype == np.int64
         np.testing.assert_array_equal(below, wide[0])
         np.testing.assert_array_equal(up, wide[1])
+
+
+@pytest.mark.parametrize("steps_of_grid", [1, 3, 1000, 1024])
+@pytest.mark.parametrize("ends", [(-1, 1), (0.1, 0.1 + 2**-4), (-3, 4), (0, 2.0**-1030), (0, 2.0**1005), (1e-3, 0.9)])
+def test_places_on_grids_of_every_width(ends: tuple[float, float], steps_of_grid: int) -> None:
+    """Also as wide as a power of two, where nothing is divided; on the points and right beside them."""
+    from deniable.kernels import steps_compiled
+
+    points = np.linspace(*ends, steps_of_grid + 1)
+    beside = [np.nextafter(points, ends[0]), points, np.nextafter(points, ends[1])]
+    numbers = np.concatenate([*beside, np.random.default_rng(1).uniform(*ends, 3000)])
+    found, expected = steps_compiled.grid_codes(numbers, points), plain_loops(steps).grid_codes(numbers, points)
+    assert found is not None
+    np.testing.assert_array_equal(found, expected)
+    for wrong in (np.nan, np.nextafter(ends[0], -np.inf), np.nextafter(ends[1], np.inf)):
+        assert steps_compiled.grid_codes(np.append(numbers, wrong), points) is None

@@ -1,7 +1,9 @@
 """Runs a law on the batches of many answers: the plan of fusing.py, in memory that is used again from batch to batch."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +13,32 @@ from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
 from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
 from deniable.core.program import Program
-from deniable.core.running import Run, checked_code, copied, operation
+from deniable.core.running import Run, Steps, checked_code, copied, operation, run_steps
 from deniable.core.tracing import Encoded
 from deniable.kernels import fused
 
+Made = TypeVar("Made")
+
 FEWEST = 1 << 12  # answers, below which the steps of an array each take no longer
+FEW = 1 << 4  # the same for vectors
 MORE = 4  # times as many at once where nobody can repeat what is drawn, and nothing else needs the cache
 CACHED = 1 << 20  # bytes of long words, words, codes and their copies, where there are long ones
 
 
-def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "FusedRun | None":
+def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "FusedRun | VectorRun | None":
     """What runs this law on batches of up to `size` answers; None where it runs as ever: few answers, or other coins."""
-    if size < FEWEST or type(coins) not in (SecureCoins, SeededCoins):  # others may draw in ways of their own
+    if type(coins) not in (SecureCoins, SeededCoins):  # others may draw in ways of their own
+        return None
+    steps = _kept(program, (), _vector_steps) if size >= FEW else None
+    if steps is not None:
+        return VectorRun(program, steps, size)
+    if size < FEWEST:
         return None
     fields = [(each.name, each.dtype) for each in layout.fields if isinstance(each, Number)]
     if [name for name, _ in fields] != [name for name, _ in program.report] or len(fields) != len(layout.fields):
         return None
     kinds = tuple(dtype.name for _, dtype in fields)
-    chosen = _planned(program, kinds)
+    chosen = _kept(program, kinds, partial(plan, columns=kinds))
     if chosen is None:
         return None
     others = [program.nodes[each.place] for each in chosen.actions if isinstance(each, Other)]
@@ -39,21 +49,46 @@ def fused_run(program: Program, layout: Layout, coins: object, size: int) -> "Fu
     return FusedRun(program, chosen, size)
 
 
+def _vector_steps(program: Program) -> Steps | None:
+    if all(kind.row or kind.width is None for kind in program.types):
+        return None
+    from deniable.core.vector_steps import vector_steps  # which few questions need
+
+    return vector_steps(program)
+
+
 # By the identity of a program, and not in the program itself, where the code of a mechanism could put other steps.
-_PLANS: dict[tuple[int, tuple[str, ...]], tuple[Program, Plan | None]] = {}
+_PLANS: dict[tuple[int, tuple[str, ...]], tuple[Program, Any]] = {}
 MOST_PLANS = 256
 
 
-def _planned(program: Program, kinds: tuple[str, ...]) -> Plan | None:
-    """The plan of a program for columns of these types, made once."""
+def _kept(program: Program, kinds: tuple[str, ...], make: Callable[[Program], Made]) -> Made:
+    """What is made of a program, for columns of these types, made once."""
     kept = _PLANS.get((id(program), kinds))
     if kept is not None and kept[0] is program:
-        return kept[1]
+        return cast("Made", kept[1])
     if len(_PLANS) >= MOST_PLANS:
         _PLANS.clear()
-    made = plan(program, kinds)
+    made = make(program)
     _PLANS[id(program), kinds] = program, made
     return made
+
+
+@dataclass(frozen=True)
+class VectorRun:
+    """Runs a law on batches of up to `size` vectors."""
+
+    program: Program
+    steps: Steps
+    size: int
+
+    def another(self) -> "VectorRun":
+        """The same for another thread: nothing is kept from batch to batch."""
+        return self
+
+    def run(self, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
+        """The fields of the reports, as `running.run` would give them."""
+        return run_steps(self.program, self.steps, codes, coins, size)
 
 
 class FusedRun:
@@ -120,16 +155,21 @@ class FusedRun:
             self._draw_words(row, bound, coins, size)
 
     def _draw_words(self, row: int, bound: int, coins: StreamCoins, size: int) -> None:
-        """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
         start = 4 * row * self.size
-        words = coins.draw_into(self._words[start : start + 4 * size + 15], 4 * size).view(np.uint32)
-        if bound & (bound - 1) == 0:
-            return
-        again = fused.refused_places(words, bound)
-        while again.size:
-            more = coins.draw(4 * again.size).view(np.uint32)
-            words[again] = more
-            again = again[fused.refused_places(more, bound)]
+        draw_words(self._words[start : start + 4 * size + 15], bound, coins, size)
+
+
+def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> NDArray[np.uint32]:
+    """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
+    words = coins.draw_into(room, 4 * size).view(np.uint32)
+    if bound & (bound - 1) == 0:
+        return words
+    again = fused.refused_places(words, bound)
+    while again.size:
+        more = coins.draw(4 * again.size).view(np.uint32)
+        words[again] = more
+        again = again[fused.refused_places(more, bound)]
+    return words
 
 
 class _Memory:

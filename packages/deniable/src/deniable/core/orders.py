@@ -44,6 +44,8 @@ def inside(code: Ints, low: int, high: int) -> bool:
         return kernels.all_within(code, low, high)
     if low == 0 and code.dtype == np.int64 and code.flags.c_contiguous:
         return bool(code.view(np.uint64).max() <= high)
+    if low == 0 and code.dtype.kind == "u":
+        return bool(code.max() <= high)
     return bool(low <= code.min() and code.max() <= high)
 
 

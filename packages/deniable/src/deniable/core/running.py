@@ -25,7 +25,12 @@ _Run = Callable[[Sequence[Any], Coins, int], Any]
 
 def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
-    constants, steps = compiled(program)
+    return run_steps(program, compiled(program), codes, coins, size)
+
+
+def run_steps(program: Program, found: "Steps", codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
+    """The fields of the reports, by steps that were made of the program."""
+    constants, steps = found
     values: list[Any] = constants.copy()
     given = list(codes)
     for place, operate, args, dead in steps:
@@ -111,13 +116,17 @@ Steps = tuple[list[object], list[Step]]  # constants by node, and the others
 
 
 def compiled(program: Program) -> Steps:
-    """The constants, and for every other node what computes it, from which nodes, and which are not needed afterwards."""
+    """The steps of a program, made once."""
     found: Steps | None = program.__dict__.get("_steps")  # kept with the program, which never changes
     if found is None:
-        constants = [node.params[0] if node.op == "const" else None for node in program.nodes]
-        steps = [step for step in _compiled(program) if constants[step[0]] is None]
-        found = program.__dict__["_steps"] = (constants, steps)
+        found = program.__dict__["_steps"] = made_steps(program)
     return found
+
+
+def made_steps(program: Program) -> Steps:
+    """The constants, and for every other node what computes it, from which nodes, and which are not needed afterwards."""
+    constants = [node.params[0] if node.op == "const" else None for node in program.nodes]
+    return constants, [step for step in _compiled(program) if constants[step[0]] is None]
 
 
 def _compiled(program: Program) -> list[Step]:

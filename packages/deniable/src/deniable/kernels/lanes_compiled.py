@@ -8,6 +8,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LANES = 64
+TILE = 16  # words, a line of the cache
 compiled_to: Any = intrinsic  # which has no types
 
 
@@ -94,3 +95,31 @@ def store_word(word, target, first):  # type: ignore[no-untyped-def]
     else:
         for byte in range(target.shape[0] - first):
             target[first + byte] = np.uint8(word >> np.uint64(8 * byte) & np.uint64(255))
+
+
+@compiled_to
+def turn_tile(context, words, first, apart, target):  # type: ignore[no-untyped-def]
+    """Write the 16 words from `first` on, and from 15 more places as far `apart` on, as columns of rows of 64 words."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        source = context.make_array(signature.args[0])(context, builder, args[0])
+        goal = context.make_array(signature.args[3])(context, builder, args[3])
+        lines = VectorType(IntType(32), TILE).as_pointer()
+        places = [builder.add(args[1], builder.mul(args[2], Constant(IntType(64), each))) for each in range(TILE)]
+        rows = [builder.load(builder.bitcast(builder.gep(source.data, [place]), lines), align=4) for place in places]
+        for _ in range(4):  # merging the first half of the rows with the second turns the 2^4 rows round in four turns
+            pairs = zip(rows[: TILE // 2], rows[TILE // 2 :], strict=True)
+            rows = [merged for pair in pairs for merged in _merged(builder, *pair)]
+        for each, row in enumerate(rows):
+            place = builder.gep(goal.data, [Constant(IntType(64), each * LANES)])
+            builder.store(row, builder.bitcast(place, lines), align=4)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, types.int64, target), generate
+
+
+def _merged(builder: Any, first: Any, second: Any) -> list[Any]:
+    """Two vectors with the numbers of both, one of each in turn."""
+    turns = [each // 2 + TILE * (each % 2) for each in range(2 * TILE)]
+    halves = [Constant(VectorType(IntType(32), TILE), half) for half in (turns[:TILE], turns[TILE:])]
+    return [builder.shuffle_vector(first, second, half) for half in halves]

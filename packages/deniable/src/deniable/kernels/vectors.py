@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats
+from deniable.arrays import Bytes, Floats, Ints, Words
+from deniable.kernels.fused import CUT
 from deniable.kernels.plain import compiled_in
 
 Codes = NDArray[np.integer[Any]]
@@ -33,3 +34,22 @@ def bit_rows(vector: Codes, place: int) -> Bytes:
     """Bit `place` of every number of each vector, packed."""
     one = vector.dtype.type(1)
     return np.packbits((vector >> vector.dtype.type(place) & one).astype(np.bool_), axis=1, bitorder="little")
+
+
+@compiled_in("vectors_compiled", lambda below, *_: below.size)
+def rounded_up(below: Codes, chances: Ints, words: Words, points: Codes) -> None:
+    """Write each number, or the next one where the upper 53 bits of its word are below its chance of 2^53."""
+    heads = words >> CUT < chances.view(np.uint64)
+    np.add(below, heads, out=points, dtype=points.dtype, casting="unsafe")  # which has room for one more
+
+
+@compiled_in("vectors_compiled", lambda points, *_: points.shape[0] * 64)
+def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
+    """Write a bit for each number of some columns, from `first` on: whether its word, scaled to `whole`, is below it.
+
+    The words have a row for each column. `first` is a multiple of eight, and no byte has bits of further columns.
+    """
+    columns = len(words)
+    drawn = words.astype(np.uint64) * np.uint64(whole) >> np.uint64(32)
+    heads = np.less(drawn.T, points[:, first : first + columns])
+    rows[:, first // 8 : (first + columns + 7) // 8] = np.packbits(heads, axis=1, bitorder="little")

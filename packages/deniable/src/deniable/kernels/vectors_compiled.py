@@ -2,9 +2,11 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats
-from deniable.kernels.lanes_compiled import LANES, lanes_with, store_word
+from deniable.arrays import Bytes, Floats, Ints, Words
+from deniable.kernels.fused import CUT
+from deniable.kernels.lanes_compiled import LANES, TILE, lanes_with, store_word, turn_tile
 from deniable.kernels.vectors import Codes, narrowest
 
 LARGEST = np.finfo(np.float64).max
@@ -54,3 +56,42 @@ def _bit_rows(vector, place, rows):  # type: ignore[no-untyped-def]
             for bit in range(min(8, width - 8 * byte)):
                 found |= (np.int64(vector[row, 8 * byte + bit]) >> place & 1) << bit
             own[byte] = np.uint8(found)
+
+
+def rounded_up(below: Codes, chances: Ints, words: Words, points: Codes) -> None:
+    _rounded_up(below, chances, words, points)
+
+
+@njit(cache=True, nogil=True)
+def _rounded_up(below, chances, words, points):  # type: ignore[no-untyped-def]
+    for i in range(below.shape[0]):
+        points[i] = np.int64(below[i]) + np.int64(np.int64(words[i] >> CUT) < chances[i])
+
+
+def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
+    _toss_columns(points, words, np.uint64(whole), first, rows)
+
+
+@njit(cache=True, nogil=True)
+def _toss_columns(points, words, whole, first, rows):  # type: ignore[no-untyped-def]
+    # Words lie column by column, bits row by row: a tile of both at a time is turned round.
+    (columns, size), flat = words.shape, words.reshape(-1)
+    drawn, heads = np.zeros(TILE * LANES, np.uint32), np.zeros(TILE * LANES, np.uint8)
+    for start in range(0, columns, LANES):
+        many, byte = min(LANES, columns - start), (first + start) // 8
+        for top in range(0, size, TILE):
+            tall = min(TILE, size - top)
+            whole_tiles = many // TILE * TILE if tall == TILE else 0
+            for column in range(0, whole_tiles, TILE):
+                turn_tile(flat, (start + column) * size + top, size, drawn[column:])
+            for column in range(whole_tiles, many):
+                for row in range(tall):
+                    drawn[row * LANES + column] = words[start + column, top + row]
+            for row in range(tall):
+                number = points[top + row, first + start : first + start + many]
+                own, head = drawn[row * LANES : (row + 1) * LANES], heads[row * LANES : (row + 1) * LANES]
+                for column in range(many):
+                    scaled = np.uint32(np.uint64(own[column]) * whole >> np.uint64(32))
+                    head[column] = np.uint8(scaled < number[column])
+            for row in range(tall):  # once these bytes are written: a load of many of them would wait
+                store_word(lanes_with(heads, row * LANES, 0), rows[top + row, : byte + (many + 7) // 8], byte)

@@ -25,7 +25,7 @@ from deniable.core import (
     check_people,
     packed,
 )
-from deniable.domains.features import Features, checked_rows
+from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.vectors.feature_vector import check_features
 
@@ -84,6 +84,11 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     @property
     def layout(self) -> Layout:
         return Layout((Flags("signs", self.domain.dimensions),))
+
+    @property
+    def secure_batch(self) -> int:
+        """Fewer than a seed has at a time, whose codes are many times as large as the processor's cache."""
+        return min(self.batch, 3 * rows_at_once(self.domain.dimensions))
 
     @property
     def cells(self) -> int:

@@ -127,6 +127,11 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         return rows_at_once(self.domain.dimensions)
 
     @property
+    def secure_batch(self) -> int:
+        """More than a seed has at a time: coins are tossed for a few coordinates only."""
+        return 3 * self.batch // 2
+
+    @property
     def layout(self) -> Layout:
         values = Flags("values", self.coordinates * self._bits)
         return Layout((Number("start", self.domain.dimensions), values) if self.sampled else (values,))
