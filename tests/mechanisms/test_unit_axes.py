@@ -8,8 +8,8 @@ import pytest
 import deniable as dn
 from deniable.core import Ranked, encoded
 from deniable.kernels import rotations
-from deniable.kernels.rotations import hadamard, unpacked_signs
-from deniable.mechanisms.vectors.unit_axes import _sign_words, largest_sums
+from deniable.kernels.rotations import hadamard, sign_words, unpacked_signs
+from deniable.mechanisms.vectors.unit_axes import largest_sums
 
 
 def test_sums_of_the_largest() -> None:
@@ -29,7 +29,7 @@ def test_a_rotation_keeps_lengths_and_is_undone() -> None:
     turned = hadamard(rows.copy())
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
     np.testing.assert_allclose(hadamard(turned.copy()), rows)
-    signs = unpacked_signs(_sign_words(np.arange(5), 128), 128)
+    signs = unpacked_signs(sign_words(np.arange(5), 128), 128)
     assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1, 1}
     assert abs(signs.mean()) < 6 / signs.size**0.5  # a false alarm once in 5e8
 

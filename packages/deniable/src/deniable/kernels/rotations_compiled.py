@@ -9,24 +9,38 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels.mixing import STEP
 from deniable.kernels.rotations import TURNS, Singles
 from deniable.kernels.same_text import uncounted
 
 SINGLES, DOUBLES = 32, 16  # rows side by side
 ROWS, ZERO, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(each) for each in (SINGLES, 0, 2, 3, 4, 5, 6, 7, 8))
 HIGHEST = np.uint32(1 << 31)
+HIGH, LOW = 16, 15  # bits of a key of 31 bits that are looked at first, and then
 MOST_WHOLE = 1 << 14  # dimensions up to which an axis is turned back in whole numbers of 16 and 32 bits
 
 
-def rotated(rows: Floats, words: Words, size: int) -> Singles:
+def sign_words(seed: Ints, size: int) -> Words:
+    found = np.empty((TURNS * size // 64, len(seed)), np.uint64)
+    _sign_words(seed.astype(np.uint64, copy=False), found)
+    return found.T
+
+
+def rotated(rows: Floats | Singles, words: Words, size: int) -> Singles:
     wide = np.empty((len(rows), size), np.float32)
-    _rotated(rows.astype(np.float64, copy=False), words, np.float32(1 / math.sqrt(size)), wide)
+    _rotated(rows.astype(np.float32, copy=False), _beside(words), np.float32(1 / math.sqrt(size)), wide)
     return wide
+
+
+def turned_at(rows: Singles, words: Words, size: int, place: Ints) -> Ints:
+    found = np.empty(len(rows), np.int64)
+    _turned_at(np.ascontiguousarray(rows), _beside(words), np.float32(1 / math.sqrt(size)), size, place, found)
+    return found
 
 
 def axes_before(axes: Ints, opposite: Ints, words: Words, size: int, width: int) -> Floats:
     found = np.empty((len(axes), width))
-    _axes_before(axes, opposite, words, size, 1 / math.sqrt(size), found)
+    _axes_before(axes, opposite, np.ascontiguousarray(words), size, 1 / math.sqrt(size), found)
     return found
 
 
@@ -34,9 +48,9 @@ def axis_sums(axes: Ints, opposite: Ints, words: Words, size: int, width: int, u
     sums = np.zeros(width, np.int64)
     if size <= MOST_WHOLE:
         scale = size**-1.5 if math.isqrt(size) ** 2 != size else float(math.isqrt(size)) ** -3
-        _whole_sums(axes, opposite, words, size, scale * unit, float(unit), sums)
+        _whole_sums(axes, opposite, _beside(words), size, scale * unit, float(unit), sums)
     else:
-        _axis_sums(axes, opposite, words, size, 1 / math.sqrt(size), float(unit), sums)
+        _axis_sums(axes, opposite, np.ascontiguousarray(words), size, 1 / math.sqrt(size), float(unit), sums)
     return sums
 
 
@@ -44,6 +58,28 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
     found = np.empty(len(rows), np.int64)
     _largest_at(rows.view(np.uint32), place, found)
     return found
+
+
+def _beside(words: Words) -> Words:
+    """The same words of several rows as neighbours."""
+    return np.ascontiguousarray(words.T)
+
+
+@njit(cache=True, nogil=True)
+def _sign_words(seed, found):  # type: ignore[no-untyped-def]
+    start = np.empty(len(seed), np.uint64)
+    for row in range(len(seed)):
+        start[row] = _mixed((seed[row] << np.uint64(16)) + np.uint64(1))
+    for word in range(len(found)):
+        for row in range(len(seed)):
+            found[word, row] = _mixed(start[row] + np.uint64(word) * STEP)
+
+
+@njit(cache=True, nogil=True)
+def _mixed(word):  # type: ignore[no-untyped-def]
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
 
 
 @uncounted
@@ -82,9 +118,10 @@ def _turn_singles(side, words, first, last, size, turn):  # type: ignore[no-unty
     """Change the sign of every coordinate whose bit is one, by its highest bit."""
     own, bits = np.zeros(SINGLES, np.uint32), side.view(np.uint32)
     for half in range(size // 32):
-        for row in range(first, last):
-            word = words[row, turn * (size // 64) + half // 2]
-            own[row - first] = np.uint32(word >> np.uint64(32 * (half & 1)) & np.uint64(0xFFFFFFFF))
+        beside = words[turn * (size // 64) + half // 2, first:last]
+        shift = np.uint64(32 * (half & 1))
+        for k in range(len(beside)):
+            own[k] = np.uint32(beside[k] >> shift & np.uint64(0xFFFFFFFF))
         for bit in range(32):
             _flip(bits, np.uint64((half * 32 + bit) * SINGLES), own, np.uint32(31 - bit), np.uint64(len(own)))
 
@@ -102,22 +139,47 @@ def _turn_doubles(side, words, first, last, size, turn):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
+def _turn(side, rows, words, first, last, size, scale):  # type: ignore[no-untyped-def]
+    """Some rows, side by side, after all turns."""
+    side[:] = 0
+    for row in range(first, last):
+        for column in range(rows.shape[1]):
+            side[column * SINGLES + row - first] = rows[row, column]
+    for turn in range(TURNS):
+        _turn_singles(side, words, first, last, size, turn)
+        _transform(side, SINGLES, size)
+        side *= scale
+
+
+@njit(cache=True, nogil=True)
 def _rotated(rows, words, scale, wide):  # type: ignore[no-untyped-def]
     n, size = wide.shape
     side = np.empty(size * SINGLES, np.float32)
     for first in range(0, n, SINGLES):
         last = min(n, first + SINGLES)
-        side[:] = 0
-        for row in range(first, last):
-            for column in range(rows.shape[1]):
-                side[column * SINGLES + row - first] = np.float32(rows[row, column])
-        for turn in range(TURNS):
-            _turn_singles(side, words, first, last, size, turn)
-            _transform(side, SINGLES, size)
-            side *= scale
+        _turn(side, rows, words, first, last, size, scale)
         for row in range(first, last):
             for column in range(size):
                 wide[row, column] = side[column * SINGLES + row - first]
+
+
+@njit(cache=True, nogil=True)
+def _turned_at(rows, words, scale, size, place, found):  # type: ignore[no-untyped-def]
+    side, wanted, column_of = np.empty(size * SINGLES, np.float32), np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    high, low = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.int16)
+    keys = side.view(np.uint32)
+    for first in range(0, len(rows), SINGLES):
+        last = min(len(rows), first + SINGLES)
+        _turn(side, rows, words, first, last, size, scale)
+        for row in range(first, last):
+            wanted[row - first] = place[row]
+        for i in range(len(keys)):
+            high[i] = np.uint16(keys[i] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
+            low[i] = np.int16(keys[i] & np.uint32((1 << LOW) - 1))
+        _select(high, low, size, wanted, column_of)
+        for row in range(first, last):
+            column = column_of[row - first]
+            found[row] = 2 * column + np.int64(keys[column * SINGLES + row - first] >> np.uint32(31))
 
 
 @njit(cache=True, nogil=True)
@@ -169,9 +231,9 @@ def _turn_whole(bits, words, first, last, size, turn):  # type: ignore[no-untype
     """The bit of each coordinate and row in this turn, side by side."""
     own = np.zeros(SINGLES, np.uint16)
     for part in range(size // 16):
-        for row in range(first, last):
-            word = words[row, turn * (size // 64) + part // 4]
-            own[row - first] = np.uint16(word >> np.uint64(16 * (part & 3)) & np.uint64(0xFFFF))
+        beside, shift = words[turn * (size // 64) + part // 4, first:last], np.uint64(16 * (part & 3))
+        for k in range(len(beside)):
+            own[k] = np.uint16(beside[k] >> shift & np.uint64(0xFFFF))
         for bit in range(np.uint64(16)):
             at = (np.uint64(part * 16) + bit) * ROWS
             for k in range(ROWS):
@@ -218,50 +280,70 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
-    """Of several rows side by side, the largest key that more than `place` columns reach, bit by bit; then its column."""
     n, size = rows.shape
     wide = (size + 7) // 8 * 8  # filled up with columns that reach no key
-    side, key, tried = np.full(wide * SINGLES, -1, np.int32), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
-    wanted, reach = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
-    column_of = np.empty(SINGLES, np.int32)
+    high, low = np.zeros(wide * SINGLES, np.uint16), np.full(wide * SINGLES, -1, np.int16)
+    wanted, column_of = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
     for first in range(0, n, SINGLES):
         last = min(n, first + SINGLES)
         for row in range(first, last):
             wanted[row - first] = place[row]
             for column in range(size):
-                side[column * SINGLES + row - first] = np.int32(rows[row, column] & np.uint32(0x7FFFFFFF))
-        key[:] = 0
-        for bit in range(30, -1, -1):
-            for k in range(SINGLES):
-                tried[k] = key[k] | np.int32(1 << bit)
-                reach[k] = 0
-            _count(side, wide, tried, reach)
-            for k in range(SINGLES):
-                key[k] = tried[k] if reach[k] > wanted[k] else key[k]
-        reach[:] = 0
-        for column in range(np.uint64(size)):
-            for k in range(ROWS):
-                reach[k] += np.int32(side[column * ROWS + k] > key[k])
-        for k in range(SINGLES):
-            reach[k] = wanted[k] - reach[k]  # how many columns with the same key come before
-            column_of[k] = 0
-        for column in range(size):
-            for k in range(SINGLES):
-                same = np.int32(side[column * SINGLES + k] == key[k])
-                column_of[k] = column if same & np.int32(reach[k] == 0) else column_of[k]
-                reach[k] -= same
+                at = column * SINGLES + row - first
+                high[at] = np.uint16(rows[row, column] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
+                low[at] = np.int16(rows[row, column] & np.uint32((1 << LOW) - 1))
+        _select(high, low, size, wanted, column_of)
         for row in range(first, last):
             found[row] = column_of[row - first]
 
 
+@njit(cache=True, nogil=True)
+def _select(high, low, size, wanted, column_of):  # type: ignore[no-untyped-def]
+    """Of several rows side by side, the largest key that more than `wanted` columns reach, bit by bit; then its column.
+
+    Keys are looked at in two parts: after the higher one, only columns that share it are left. `low` is used up.
+    """
+    key, tried, reach = np.empty(SINGLES, np.uint16), np.empty(SINGLES, np.uint16), np.empty(SINGLES, np.int32)
+    left, lower, other = np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int16), np.empty(SINGLES, np.int16)
+    key[:], lower[:], column_of[:] = 0, 0, 0
+    for bit in range(HIGH - 1, -1, -1):
+        for k in range(SINGLES):
+            tried[k] = key[k] | np.uint16(1 << bit)
+            reach[k] = 0
+        _count(high, len(high), tried, reach)
+        for k in range(SINGLES):
+            key[k] = tried[k] if reach[k] > wanted[k] else key[k]
+    left[:] = wanted
+    for column in range(np.uint64(size)):
+        for k in range(ROWS):
+            at = column * ROWS + k
+            left[k] -= np.int32(high[at] > key[k])
+            low[at] = low[at] if high[at] == key[k] else np.int16(-1)
+    for bit in range(LOW - 1, -1, -1):
+        for k in range(SINGLES):
+            other[k] = lower[k] | np.int16(1 << bit)
+            reach[k] = 0
+        _count(low, len(low), other, reach)
+        for k in range(SINGLES):
+            lower[k] = other[k] if reach[k] > left[k] else lower[k]
+    for column in range(np.uint64(size)):
+        for k in range(ROWS):
+            left[k] -= np.int32(low[column * ROWS + k] > lower[k])
+    for column in range(size):  # so many columns with the same key come before
+        for k in range(SINGLES):
+            same = np.int32(low[column * SINGLES + k] == lower[k])
+            column_of[k] = column if same & np.int32(left[k] == 0) else column_of[k]
+            left[k] -= same
+
+
 @uncounted
-def _count(side, size, least, reach):  # type: ignore[no-untyped-def]
+def _count(side, length, least, reach):  # type: ignore[no-untyped-def]
     """How many columns reach these keys, row by row; eight at a time, since what is written has to be read again."""
-    for start in range(ZERO, np.uint64(size) * ROWS, EIGHT * ROWS):
+    for start in range(ZERO, np.uint64(length), EIGHT * ROWS):
         for k in range(ROWS):
             key, at = least[k], start + k
-            some = np.int32(side[at] >= key) + np.int32(side[at + ROWS] >= key)
-            some += np.int32(side[at + TWO * ROWS] >= key) + np.int32(side[at + THREE * ROWS] >= key)
-            some += np.int32(side[at + FOUR * ROWS] >= key) + np.int32(side[at + FIVE * ROWS] >= key)
-            some += np.int32(side[at + SIX * ROWS] >= key) + np.int32(side[at + SEVEN * ROWS] >= key)
+            some = np.int16(side[at] >= key) + np.int16(side[at + ROWS] >= key)
+            some += np.int16(side[at + TWO * ROWS] >= key) + np.int16(side[at + THREE * ROWS] >= key)
+            some += np.int16(side[at + FOUR * ROWS] >= key) + np.int16(side[at + FIVE * ROWS] >= key)
+            some += np.int16(side[at + SIX * ROWS] >= key) + np.int16(side[at + SEVEN * ROWS] >= key)
             reach[k] += np.int32(some)
