@@ -66,6 +66,15 @@ def test_each_number_has_one_place_whatever_the_floats_are() -> None:
     assert columns[2:8] == [4, 5, 6, 7, 8, 9]  # after the two that are no numbers: by size, then by number
 
 
+def test_ranks_of_turned_vectors_are_those_of_the_numbers_after_turning() -> None:
+    rows, words = np.random.default_rng(3).normal(size=(6, 100)), sign_words(np.arange(6), 128)
+    turned = Ranked(rows, words)
+    assert turned.is_plain() and turned.copy().is_plain() and (len(turned), turned.size) == (6, 256)
+    np.testing.assert_array_equal(np.asarray(turned), np.asarray(Ranked(rotations.rotated(rows, words, 128))))
+    for wrong in (words[:5], words[:, :5], words[:, :0], np.tile(words, 2)[:, :9]):
+        assert not Ranked(rows, wrong).is_plain()
+
+
 def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
     mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
     (named,) = np.asarray(mechanism.order(np.array([[0.6, 0.0, 0.8]]), np.array([77])))

@@ -262,6 +262,14 @@ def _turn_whole(bits, own, words, first, last, size, turn):  # type: ignore[no-u
         _spread(own, bits[part * 8 * SINGLES : (part + 1) * 8 * SINGLES], len(own))
 
 
+@uncounted
+def _double(sign, own, half, many):  # type: ignore[no-untyped-def]
+    """As many columns again, in opposite signs where a row's own bit is one."""
+    for column in range(half):
+        for k in range(many):
+            sign[(half + column) * many + k] = sign[column * many + k] ^ own[k]
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums of whole numbers, in any order
 def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[no-untyped-def]
     """The sums of axes turned back: up to their scale, all numbers on the way are whole."""
@@ -276,10 +284,7 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
         while half < size:  # the first transform, of an axis: the second half is the first one, or its opposite
             for row in range(first, last):
                 own[row - first] = np.uint16(axes[row] & half != 0)
-            for column in range(np.uint64(half)):
-                near, far = column * ROWS, (np.uint64(half) + column) * ROWS
-                for k in range(ROWS):
-                    sign[far + k] = sign[near + k] ^ own[k]
+            _double(sign, own, np.uint64(half), np.uint64(len(own)))
             half *= 2
         _turn_whole(bits, byte, words, first, last, size, TURNS - 1)
         for i in range(size * SINGLES):
