@@ -43,7 +43,7 @@ class Learner:
             setattr(self, name, arguments[name])
 
     @classmethod
-    @cache  # as long as a block of reports
+    @cache  # reading a signature takes longer than many reports
     def _parameters(cls) -> tuple[str, ...]:
         return tuple(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 

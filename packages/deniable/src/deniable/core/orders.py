@@ -150,7 +150,7 @@ class Ranked:
 
     @property
     def size(self) -> int:
-        """How many numbers each arrangement has."""
+        """How many numbers each arrangement has. Words hold three bits for each column, one a turn."""
         return 2 * (self._numbers.shape[1] if self._words is None else self._words.shape[1] * 64 // 3)
 
     def at(self, place: Ints | int) -> Ints:
