@@ -183,8 +183,7 @@ def _turned_at(rows, words, scale, size, place, found):  # type: ignore[no-untyp
     for first in range(0, len(rows), SINGLES):
         last = min(len(rows), first + SINGLES)
         _turn(side, rows, words, first, last, size, scale)
-        for row in range(first, last):
-            wanted[row - first] = place[row]
+        wanted[: last - first] = place[first:last]
         for i in range(len(keys)):
             high[i] = np.uint16(keys[i] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
             low[i] = np.int16(keys[i] & np.uint32((1 << LOW) - 1))
