@@ -43,6 +43,29 @@ def test_the_same_column_stands_at_a_place(size: int) -> None:
     )
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("people", [1, 77])
+def test_the_same_axis_is_named_after_turns(size: int, people: int) -> None:
+    """From seeds to named axes, also of vectors with many equal numbers."""
+    from deniable.kernels import rotations_compiled
+
+    random = np.random.default_rng(size + people)
+    words = rotations_compiled.sign_words(random.integers(0, 1 << 48, people), size)
+    rows = random.normal(size=(people, size - 9)).astype(np.float32)
+    rows[5:6], rows[6:7], rows[7:8, 2:] = 0.0, 1.0, 0.0
+    given = rows, words, size, random.integers(0, size, people)
+    np.testing.assert_array_equal(rotations_compiled.turned_at(*given), plain_of(rotations.turned_at)(*given))
+
+
+def test_the_same_signs_come_from_a_seed() -> None:
+    from deniable.kernels import rotations_compiled
+
+    for seed in (np.arange(5), np.array([(1 << 48) - 1, 0, 77])):
+        for size in SIZES:
+            words = plain_of(rotations.sign_words)(seed, size)
+            np.testing.assert_array_equal(rotations_compiled.sign_words(seed, size), words)
+
+
 def test_vectors_are_sorted_by_chunks_alike() -> None:
     from deniable.kernels import sorting_compiled
 

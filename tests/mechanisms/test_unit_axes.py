@@ -8,8 +8,8 @@ import pytest
 import deniable as dn
 from deniable.core import Ranked, encoded
 from deniable.kernels import rotations
-from deniable.kernels.rotations import hadamard, unpacked_signs
-from deniable.mechanisms.vectors.unit_axes import _sign_words, largest_sums
+from deniable.kernels.rotations import hadamard, sign_words, unpacked_signs
+from deniable.mechanisms.vectors.unit_axes import largest_sums
 
 
 def test_sums_of_the_largest() -> None:
@@ -29,7 +29,7 @@ def test_a_rotation_keeps_lengths_and_is_undone() -> None:
     turned = hadamard(rows.copy())
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
     np.testing.assert_allclose(hadamard(turned.copy()), rows)
-    signs = unpacked_signs(_sign_words(np.arange(5), 128), 128)
+    signs = unpacked_signs(sign_words(np.arange(5), 128), 128)
     assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1, 1}
     assert abs(signs.mean()) < 6 / signs.size**0.5  # a false alarm once in 5e8
 
@@ -64,6 +64,15 @@ def test_each_number_has_one_place_whatever_the_floats_are() -> None:
     columns = [int(compiled.largest_at(odd, np.array([place]))[0]) for place in range(12)]
     assert columns == [int(np.asarray(ranked)[0, place]) // 2 for place in range(12)]
     assert columns[2:8] == [4, 5, 6, 7, 8, 9]  # after the two that are no numbers: by size, then by number
+
+
+def test_ranks_of_turned_vectors_are_those_of_the_numbers_after_turning() -> None:
+    rows, words = np.random.default_rng(3).normal(size=(6, 100)), sign_words(np.arange(6), 128)
+    turned = Ranked(rows, words)
+    assert turned.is_plain() and turned.copy().is_plain() and (len(turned), turned.size) == (6, 256)
+    np.testing.assert_array_equal(np.asarray(turned), np.asarray(Ranked(rotations.rotated(rows, words, 128))))
+    for wrong in (words[:5], words[:, :5], words[:, :0], np.tile(words, 2)[:, :9]):
+        assert not Ranked(rows, wrong).is_plain()
 
 
 def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:

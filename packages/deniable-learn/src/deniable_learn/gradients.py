@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, rounded_down
+from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
 from deniable.kernels.lengths import on_sphere
@@ -33,6 +35,7 @@ RELEASES: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened, "lap
 WAYS = (*BALL, *SAMPLED, "duchi-vector", *RELEASES)
 STEPS = 100  # of the grid of a release
 CODES = 32  # directions that a person looks at
+TOGETHER = 16  # batches of reports that are counted at a time
 SHORT = 32  # dimensions below which naming one of these has less noise than naming an axis
 
 
@@ -94,8 +97,7 @@ class GradientReports:
             for block in blocks:
                 sums, people = sums + self._released(self.cut(block), mechanism, coins), people + len(block)
             return sums * (self.dimensions / people)
-        tally = sum(mechanism.tally(mechanism.perturb(self._in_domain(block), coins)) for block in blocks)
-        assert isinstance(tally, Tally)
+        tally = _tallied(mechanism, (mechanism.perturb(self._in_domain(block), coins) for block in blocks))
         mean = mechanism.estimate(tally).values[: self.dimensions]
         return mean * self.clip if self.way in BALL else mean
 
@@ -110,6 +112,14 @@ class GradientReports:
         drawn = mechanism.outputs[mechanism.randomize(own, coins)["value"]]
         numbers = np.asarray(mechanism.domain.labels, np.float64)[drawn]
         return np.bincount(which, numbers, minlength=self.dimensions).astype(np.float64)
+
+
+def _tallied(mechanism: Mechanism, batches: Iterable[Reports]) -> Tally:
+    """The counts of all batches, several of which are counted at a time."""
+    rest, found = iter(batches), list[Tally]()
+    while some := list(islice(rest, TOGETHER)):
+        found.append(mechanism.tally(concatenate(some)))
+    return sum(found[1:], found[0])
 
 
 @lru_cache(maxsize=16)  # which directions are near, and the law, take longer to work out than a thousand reports

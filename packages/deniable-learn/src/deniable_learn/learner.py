@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -42,8 +43,9 @@ class Learner:
             setattr(self, name, arguments[name])
 
     @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+    @cache  # reading a signature takes longer than many reports
+    def _parameters(cls) -> tuple[str, ...]:
+        return tuple(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def set_params(self, **parameters: Any) -> Self:
         """Change some of them."""

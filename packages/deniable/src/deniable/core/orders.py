@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import kernels
-from deniable.arrays import Bools, Ints
+from deniable.arrays import Bools, Ints, Words
 from deniable.errors import OutsideDomain
 from deniable.kernels.plain import NONE
 from deniable.kernels.tables import take_cells
@@ -124,34 +124,47 @@ class Ranked:
 
     First come the numbers' signs in order of their size, 2 i for the i-th number or 2 i + 1 where it is negative; then the
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
+    With `words`, the numbers are those that `rotated` would make of the rows given; they are never all written down.
     """
 
-    def __init__(self, numbers: NDArray[np.float32]) -> None:
-        self._numbers = np.array(numbers, np.float32)  # a plain copy of its own
+    def __init__(self, numbers: NDArray[np.floating], words: Words | None = None) -> None:
+        self._numbers = np.array(numbers, np.float32, order="C")  # a plain copy of its own
+        self._words = None if words is None else np.array(words, np.uint64)
 
     def is_plain(self) -> bool:
-        """Whether the numbers are in a plain array."""
-        return type(self._numbers) is np.ndarray and self._numbers.dtype == np.float32 and self._numbers.ndim == 2
+        """Whether the numbers are in a plain array, and the words in one that belongs to it."""
+        numbers, words = self._numbers, self._words
+        if type(numbers) is not np.ndarray or numbers.dtype != np.float32 or numbers.ndim != 2:
+            return False
+        if words is None:
+            return True
+        if type(words) is not np.ndarray or words.dtype != np.uint64 or words.ndim != 2 or len(words) != len(numbers):
+            return False
+        half = self.size // 2
+        return half >= max(64, numbers.shape[1]) and half.bit_count() == 1 and 3 * half == 64 * words.shape[1]
 
     def copy(self) -> "Ranked":
-        """The same, with an array of its own."""
-        return Ranked(self._numbers)
+        """The same, with arrays of its own."""
+        return Ranked(self._numbers, self._words)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     @property
     def size(self) -> int:
-        """How many numbers each arrangement has."""
-        return 2 * self._numbers.shape[1]
+        """How many numbers each arrangement has. Words hold three bits for each column, one a turn."""
+        return 2 * (self._numbers.shape[1] if self._words is None else self._words.shape[1] * 64 // 3)
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
-        from deniable.kernels.rotations import largest_at  # which few questions need
+        from deniable.kernels.rotations import largest_at, turned_at  # which few questions need
 
         place = np.broadcast_to(place, len(self)).astype(np.int64)
         opposite = 2 * place >= self.size
-        column = largest_at(self._numbers, np.where(opposite, self.size - 1 - place, place))
+        place = np.where(opposite, self.size - 1 - place, place)
+        if self._words is not None:
+            return turned_at(self._numbers, self._words, self.size // 2, place) ^ opposite
+        column = largest_at(self._numbers, place)
         negative = np.signbit(self._numbers.reshape(-1)[np.arange(len(self)) * self._numbers.shape[1] + column])
         return 2 * column + (negative ^ opposite)
 

@@ -7,14 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels.mixing import STEP, mixed
 from deniable.kernels.plain import compiled_in
 
 TURNS = 3
 Singles = NDArray[np.float32]
 
 
+@compiled_in("rotations_compiled", lambda seed, size: 0)  # what is done with them is counted
+def sign_words(seed: Ints, size: int) -> Words:
+    """Public random bits for every turn and coordinate."""
+    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
+    return mixed(start[:, None] + np.arange(TURNS * size // 64, dtype=np.uint64) * STEP)
+
+
 @compiled_in("rotations_compiled", lambda rows, words, size: len(rows) * size)
-def rotated(rows: Floats, words: Words, size: int) -> Singles:
+def rotated(rows: Floats | Singles, words: Words, size: int) -> Singles:
     """The vectors, filled up with zeros, after `TURNS` turns of signs, a bit of the words each, and a Hadamard transform."""
     wide = np.zeros((len(rows), size), np.float32)
     wide[:, : rows.shape[1]] = rows
@@ -52,9 +60,17 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
     return order[np.arange(len(rows)), place]
 
 
+@compiled_in("rotations_compiled", lambda rows, words, size, place: 0)  # both parts are counted
+def turned_at(rows: Singles, words: Words, size: int, place: Ints) -> Ints:
+    """What is at a place of each row after it was turned: twice its column, and one more if it is negative."""
+    wide = rotated(rows, words, size)
+    column = largest_at(wide, place)
+    return 2 * column + np.signbit(wide[np.arange(len(wide)), column])
+
+
 def unpacked_signs(words: Words, size: int) -> NDArray[np.int8]:
     """A sign for every turn and coordinate."""
-    bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
+    bits = np.unpackbits(np.ascontiguousarray(words, "<u8").view(np.uint8), axis=1, bitorder="little")
     return 1 - 2 * bits.reshape(len(words), TURNS, size).astype(np.int8)
 
 

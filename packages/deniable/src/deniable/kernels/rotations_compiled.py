@@ -9,24 +9,38 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels.mixing import STEP
 from deniable.kernels.rotations import TURNS, Singles
 from deniable.kernels.same_text import uncounted
 
 SINGLES, DOUBLES = 32, 16  # rows side by side
 ROWS, ZERO, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(each) for each in (SINGLES, 0, 2, 3, 4, 5, 6, 7, 8))
-HIGHEST = np.uint32(1 << 31)
+HIGHEST, BIT = np.uint32(1 << 31), np.uint16(1)
+HIGH, LOW = 16, 15  # bits of a key of 31 bits that are looked at first, and then
 MOST_WHOLE = 1 << 14  # dimensions up to which an axis is turned back in whole numbers of 16 and 32 bits
 
 
-def rotated(rows: Floats, words: Words, size: int) -> Singles:
+def sign_words(seed: Ints, size: int) -> Words:
+    found = np.empty((TURNS * size // 64, len(seed)), np.uint64)
+    _sign_words(seed.astype(np.uint64, copy=False), found)
+    return found.T
+
+
+def rotated(rows: Floats | Singles, words: Words, size: int) -> Singles:
     wide = np.empty((len(rows), size), np.float32)
-    _rotated(rows.astype(np.float64, copy=False), words, np.float32(1 / math.sqrt(size)), wide)
+    _rotated(rows.astype(np.float32, copy=False), _beside(words), np.float32(1 / math.sqrt(size)), wide)
     return wide
+
+
+def turned_at(rows: Singles, words: Words, size: int, place: Ints) -> Ints:
+    found = np.empty(len(rows), np.int64)
+    _turned_at(np.ascontiguousarray(rows), _beside(words), np.float32(1 / math.sqrt(size)), size, place, found)
+    return found
 
 
 def axes_before(axes: Ints, opposite: Ints, words: Words, size: int, width: int) -> Floats:
     found = np.empty((len(axes), width))
-    _axes_before(axes, opposite, words, size, 1 / math.sqrt(size), found)
+    _axes_before(axes, opposite, np.ascontiguousarray(words), size, 1 / math.sqrt(size), found)
     return found
 
 
@@ -34,9 +48,9 @@ def axis_sums(axes: Ints, opposite: Ints, words: Words, size: int, width: int, u
     sums = np.zeros(width, np.int64)
     if size <= MOST_WHOLE:
         scale = size**-1.5 if math.isqrt(size) ** 2 != size else float(math.isqrt(size)) ** -3
-        _whole_sums(axes, opposite, words, size, scale * unit, float(unit), sums)
+        _whole_sums(axes, opposite, _beside(words), size, scale * unit, float(unit), sums)
     else:
-        _axis_sums(axes, opposite, words, size, 1 / math.sqrt(size), float(unit), sums)
+        _axis_sums(axes, opposite, np.ascontiguousarray(words), size, 1 / math.sqrt(size), float(unit), sums)
     return sums
 
 
@@ -44,6 +58,28 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
     found = np.empty(len(rows), np.int64)
     _largest_at(rows.view(np.uint32), place, found)
     return found
+
+
+def _beside(words: Words) -> Words:
+    """The same words of several rows as neighbours."""
+    return np.ascontiguousarray(words.T)
+
+
+@njit(cache=True, nogil=True)
+def _sign_words(seed, found):  # type: ignore[no-untyped-def]
+    start = np.empty(len(seed), np.uint64)
+    for row in range(len(seed)):
+        start[row] = _mixed((seed[row] << np.uint64(16)) + np.uint64(1))
+    for word in range(len(found)):
+        for row in range(len(seed)):
+            found[word, row] = _mixed(start[row] + np.uint64(word) * STEP)
+
+
+@njit(cache=True, nogil=True)
+def _mixed(word):  # type: ignore[no-untyped-def]
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
 
 
 @uncounted
@@ -71,22 +107,34 @@ def _transform(side, rows, size):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _flip(bits, at, own, shift, many):  # type: ignore[no-untyped-def]
-    """`many` is an argument because LLVM would write a loop of a fixed length out, and not make vectors of it."""
+def _bytes_of(words, at, own, many):  # type: ignore[no-untyped-def]
+    """A byte of each word. `many` is an argument because LLVM would write a loop of a fixed length out, without vectors."""
     for k in range(many):
-        bits[at + k] ^= np.uint32(own[k] << shift) & HIGHEST
+        own[k] = words[k] >> at & np.uint64(255)
 
 
-@njit(cache=True, nogil=True)
-def _turn_singles(side, words, first, last, size, turn):  # type: ignore[no-untyped-def]
+@uncounted
+def _flip(bits, own, many):  # type: ignore[no-untyped-def]
+    """Change the signs of eight columns by the bits of a byte; eight, since a loop of one has more to prepare than to do."""
+    for k in range(np.uint64(many)):
+        byte = np.uint32(own[k])
+        bits[k] ^= np.uint32(byte << np.uint32(31))
+        bits[k + ROWS] ^= np.uint32(byte << np.uint32(30)) & HIGHEST
+        bits[k + TWO * ROWS] ^= np.uint32(byte << np.uint32(29)) & HIGHEST
+        bits[k + THREE * ROWS] ^= np.uint32(byte << np.uint32(28)) & HIGHEST
+        bits[k + FOUR * ROWS] ^= np.uint32(byte << np.uint32(27)) & HIGHEST
+        bits[k + FIVE * ROWS] ^= np.uint32(byte << np.uint32(26)) & HIGHEST
+        bits[k + SIX * ROWS] ^= np.uint32(byte << np.uint32(25)) & HIGHEST
+        bits[k + SEVEN * ROWS] ^= np.uint32(byte << np.uint32(24)) & HIGHEST
+
+
+@uncounted
+def _turn_singles(bits, own, words, first, last, size, turn):  # type: ignore[no-untyped-def]
     """Change the sign of every coordinate whose bit is one, by its highest bit."""
-    own, bits = np.zeros(SINGLES, np.uint32), side.view(np.uint32)
-    for half in range(size // 32):
-        for row in range(first, last):
-            word = words[row, turn * (size // 64) + half // 2]
-            own[row - first] = np.uint32(word >> np.uint64(32 * (half & 1)) & np.uint64(0xFFFFFFFF))
-        for bit in range(32):
-            _flip(bits, np.uint64((half * 32 + bit) * SINGLES), own, np.uint32(31 - bit), np.uint64(len(own)))
+    for part in range(size // 8):
+        beside = words[turn * (size // 64) + part // 8, first:last]
+        _bytes_of(beside, np.uint64(8 * (part & 7)), own, len(beside))
+        _flip(bits[part * 8 * SINGLES : (part + 1) * 8 * SINGLES], own, len(own))
 
 
 @njit(cache=True, nogil=True)
@@ -102,22 +150,47 @@ def _turn_doubles(side, words, first, last, size, turn):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
+def _turn(side, rows, words, first, last, size, scale):  # type: ignore[no-untyped-def]
+    """Some rows, side by side, after all turns."""
+    own, bits = np.zeros(SINGLES, np.uint32), side.view(np.uint32)
+    side[:] = 0
+    for row in range(first, last):
+        for column in range(rows.shape[1]):
+            side[column * SINGLES + row - first] = rows[row, column]
+    for turn in range(TURNS):
+        _turn_singles(bits, own, words, first, last, size, turn)
+        _transform(side, SINGLES, size)
+        side *= scale
+
+
+@njit(cache=True, nogil=True)
 def _rotated(rows, words, scale, wide):  # type: ignore[no-untyped-def]
     n, size = wide.shape
     side = np.empty(size * SINGLES, np.float32)
     for first in range(0, n, SINGLES):
         last = min(n, first + SINGLES)
-        side[:] = 0
-        for row in range(first, last):
-            for column in range(rows.shape[1]):
-                side[column * SINGLES + row - first] = np.float32(rows[row, column])
-        for turn in range(TURNS):
-            _turn_singles(side, words, first, last, size, turn)
-            _transform(side, SINGLES, size)
-            side *= scale
+        _turn(side, rows, words, first, last, size, scale)
         for row in range(first, last):
             for column in range(size):
                 wide[row, column] = side[column * SINGLES + row - first]
+
+
+@njit(cache=True, nogil=True)
+def _turned_at(rows, words, scale, size, place, found):  # type: ignore[no-untyped-def]
+    side, wanted, column_of = np.empty(size * SINGLES, np.float32), np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    high, low = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.int16)
+    keys = side.view(np.uint32)
+    for first in range(0, len(rows), SINGLES):
+        last = min(len(rows), first + SINGLES)
+        _turn(side, rows, words, first, last, size, scale)
+        wanted[: last - first] = place[first:last]
+        for i in range(len(keys)):
+            high[i] = np.uint16(keys[i] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
+            low[i] = np.int16(keys[i] & np.uint32((1 << LOW) - 1))
+        _select(high, low, size, wanted, column_of)
+        for row in range(first, last):
+            column = column_of[row - first]
+            found[row] = 2 * column + np.int64(keys[column * SINGLES + row - first] >> np.uint32(31))
 
 
 @njit(cache=True, nogil=True)
@@ -164,18 +237,36 @@ def _axis_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[
             sums[column] += np.int64(some)
 
 
-@njit(cache=True, nogil=True)
-def _turn_whole(bits, words, first, last, size, turn):  # type: ignore[no-untyped-def]
+@uncounted
+def _spread(own, bits, many):  # type: ignore[no-untyped-def]
+    """The bits of a byte, in eight columns."""
+    for k in range(np.uint64(many)):
+        byte = own[k]
+        bits[k] = byte & BIT
+        bits[k + ROWS] = byte >> np.uint16(1) & BIT
+        bits[k + TWO * ROWS] = byte >> np.uint16(2) & BIT
+        bits[k + THREE * ROWS] = byte >> np.uint16(3) & BIT
+        bits[k + FOUR * ROWS] = byte >> np.uint16(4) & BIT
+        bits[k + FIVE * ROWS] = byte >> np.uint16(5) & BIT
+        bits[k + SIX * ROWS] = byte >> np.uint16(6) & BIT
+        bits[k + SEVEN * ROWS] = byte >> np.uint16(7) & BIT
+
+
+@uncounted
+def _turn_whole(bits, own, words, first, last, size, turn):  # type: ignore[no-untyped-def]
     """The bit of each coordinate and row in this turn, side by side."""
-    own = np.zeros(SINGLES, np.uint16)
-    for part in range(size // 16):
-        for row in range(first, last):
-            word = words[row, turn * (size // 64) + part // 4]
-            own[row - first] = np.uint16(word >> np.uint64(16 * (part & 3)) & np.uint64(0xFFFF))
-        for bit in range(np.uint64(16)):
-            at = (np.uint64(part * 16) + bit) * ROWS
-            for k in range(ROWS):
-                bits[at + k] = np.uint16((own[k] >> np.uint16(bit)) & np.uint16(1))
+    for part in range(size // 8):
+        beside = words[turn * (size // 64) + part // 8, first:last]
+        _bytes_of(beside, np.uint64(8 * (part & 7)), own, len(beside))
+        _spread(own, bits[part * 8 * SINGLES : (part + 1) * 8 * SINGLES], len(own))
+
+
+@uncounted
+def _double(sign, own, half, many):  # type: ignore[no-untyped-def]
+    """As many columns again, in opposite signs where a row's own bit is one."""
+    for column in range(half):
+        for k in range(many):
+            sign[(half + column) * many + k] = sign[column * many + k] ^ own[k]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums of whole numbers, in any order
@@ -183,6 +274,7 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
     """The sums of axes turned back: up to their scale, all numbers on the way are whole."""
     sign, bits = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.uint16)
     short, long, own = np.empty(size * SINGLES, np.int16), np.empty(size * SINGLES, np.int32), np.zeros(SINGLES, np.uint16)
+    byte = np.zeros(SINGLES, np.uint16)
     for first in range(0, len(axes), SINGLES):
         last = min(len(axes), first + SINGLES)
         for row in range(first, last):
@@ -191,20 +283,17 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
         while half < size:  # the first transform, of an axis: the second half is the first one, or its opposite
             for row in range(first, last):
                 own[row - first] = np.uint16(axes[row] & half != 0)
-            for column in range(np.uint64(half)):
-                near, far = column * ROWS, (np.uint64(half) + column) * ROWS
-                for k in range(ROWS):
-                    sign[far + k] = sign[near + k] ^ own[k]
+            _double(sign, own, np.uint64(half), np.uint64(len(own)))
             half *= 2
-        _turn_whole(bits, words, first, last, size, TURNS - 1)
+        _turn_whole(bits, byte, words, first, last, size, TURNS - 1)
         for i in range(size * SINGLES):
             short[i] = np.int16(1) - np.int16((sign[i] ^ bits[i]) << np.uint16(1))
         _transform(short, SINGLES, size)
-        _turn_whole(bits, words, first, last, size, TURNS - 2)
+        _turn_whole(bits, byte, words, first, last, size, TURNS - 2)
         for i in range(size * SINGLES):
             long[i] = np.int32(short[i]) * (np.int32(1) - np.int32(bits[i]) * np.int32(2))
         _transform(long, SINGLES, size)
-        _turn_whole(bits, words, first, last, size, TURNS - 3)
+        _turn_whole(bits, byte, words, first, last, size, TURNS - 3)
         for row in range(last - first, SINGLES):
             long[row::SINGLES] = 0
         for column in range(np.uint64(len(sums))):
@@ -218,50 +307,94 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
-    """Of several rows side by side, the largest key that more than `place` columns reach, bit by bit; then its column."""
     n, size = rows.shape
     wide = (size + 7) // 8 * 8  # filled up with columns that reach no key
-    side, key, tried = np.full(wide * SINGLES, -1, np.int32), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
-    wanted, reach = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
-    column_of = np.empty(SINGLES, np.int32)
+    high, low = np.zeros(wide * SINGLES, np.uint16), np.full(wide * SINGLES, -1, np.int16)
+    wanted, column_of = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
     for first in range(0, n, SINGLES):
         last = min(n, first + SINGLES)
         for row in range(first, last):
             wanted[row - first] = place[row]
             for column in range(size):
-                side[column * SINGLES + row - first] = np.int32(rows[row, column] & np.uint32(0x7FFFFFFF))
-        key[:] = 0
-        for bit in range(30, -1, -1):
-            for k in range(SINGLES):
-                tried[k] = key[k] | np.int32(1 << bit)
-                reach[k] = 0
-            _count(side, wide, tried, reach)
-            for k in range(SINGLES):
-                key[k] = tried[k] if reach[k] > wanted[k] else key[k]
-        reach[:] = 0
-        for column in range(np.uint64(size)):
-            for k in range(ROWS):
-                reach[k] += np.int32(side[column * ROWS + k] > key[k])
-        for k in range(SINGLES):
-            reach[k] = wanted[k] - reach[k]  # how many columns with the same key come before
-            column_of[k] = 0
-        for column in range(size):
-            for k in range(SINGLES):
-                same = np.int32(side[column * SINGLES + k] == key[k])
-                column_of[k] = column if same & np.int32(reach[k] == 0) else column_of[k]
-                reach[k] -= same
+                at = column * SINGLES + row - first
+                high[at] = np.uint16(rows[row, column] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
+                low[at] = np.int16(rows[row, column] & np.uint32((1 << LOW) - 1))
+        _select(high, low, size, wanted, column_of)
         for row in range(first, last):
             found[row] = column_of[row - first]
 
 
+@njit(cache=True, nogil=True)
+def _select(high, low, size, wanted, column_of):  # type: ignore[no-untyped-def]
+    """Of several rows side by side, the largest key that more than `wanted` columns reach, bit by bit; then its column.
+
+    Keys are looked at in two parts: after the higher one, only columns that share it are left. `low` is used up.
+    """
+    left, above, reach = wanted.copy(), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
+    upper, lower = np.zeros(SINGLES, np.uint16), np.zeros(SINGLES, np.int16)
+    _find(high, upper, upper.copy(), reach, above, left, HIGH)
+    left -= above
+    _narrow(high, low, upper, np.uint64(size), np.uint64(len(left)))
+    _find(low, lower, lower.copy(), reach, above, left, LOW)
+    left -= above
+    column_of[:] = 0
+    _pass_same(low, lower, left, column_of, np.uint64(size), np.uint64(len(left)))
+
+
 @uncounted
-def _count(side, size, least, reach):  # type: ignore[no-untyped-def]
+def _find(side, key, tried, reach, above, wanted, bits):  # type: ignore[no-untyped-def]
+    """The largest key that more than `wanted` columns reach, and how many are above it: those that reach the next one."""
+    above[:] = 0
+    for bit in range(bits - 1, -1, -1):
+        _try(key, tried, reach, bit, len(key))
+        _count(side, len(side), tried, reach)
+        _keep(key, tried, reach, above, wanted, len(key))
+
+
+@uncounted
+def _try(key, tried, reach, bit, many):  # type: ignore[no-untyped-def]
+    for k in range(many):
+        tried[k] = key[k] | 1 << bit
+        reach[k] = 0
+
+
+@uncounted
+def _keep(key, tried, reach, above, wanted, many):  # type: ignore[no-untyped-def]
+    for k in range(many):
+        enough = reach[k] > wanted[k]
+        key[k] = tried[k] if enough else key[k]
+        above[k] = above[k] if enough else reach[k]
+
+
+@uncounted
+def _narrow(high, low, key, size, many):  # type: ignore[no-untyped-def]
+    """Columns with another key are out."""
+    for column in range(size):
+        for k in range(many):
+            at = column * many + k
+            low[at] = low[at] if high[at] == key[k] else np.int16(-1)
+
+
+@uncounted
+def _pass_same(low, key, left, column_of, size, many):  # type: ignore[no-untyped-def]
+    """Count the columns before the one that has so many others with the same key before it."""
+    for column in range(size):
+        for k in range(many):
+            left[k] -= np.int32(low[column * many + k] == key[k])
+            column_of[k] += np.int32(left[k] >= 0)
+
+
+@uncounted
+def _count(side, length, least, reach):  # type: ignore[no-untyped-def]
     """How many columns reach these keys, row by row; eight at a time, since what is written has to be read again."""
-    for start in range(ZERO, np.uint64(size) * ROWS, EIGHT * ROWS):
+    for start in range(ZERO, np.uint64(length), EIGHT * ROWS):
         for k in range(ROWS):
             key, at = least[k], start + k
-            some = np.int32(side[at] >= key) + np.int32(side[at + ROWS] >= key)
-            some += np.int32(side[at + TWO * ROWS] >= key) + np.int32(side[at + THREE * ROWS] >= key)
-            some += np.int32(side[at + FOUR * ROWS] >= key) + np.int32(side[at + FIVE * ROWS] >= key)
-            some += np.int32(side[at + SIX * ROWS] >= key) + np.int32(side[at + SEVEN * ROWS] >= key)
+            some = np.int16(np.int16(side[at] >= key) + np.int16(side[at + ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + TWO * ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + THREE * ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + FOUR * ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + FIVE * ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + SIX * ROWS] >= key))
+            some = np.int16(some + np.int16(side[at + SEVEN * ROWS] >= key))
             reach[k] += np.int32(some)

@@ -7,11 +7,10 @@ from typing import cast
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints, Words
+from deniable.arrays import Floats, Ints
 from deniable.core import Ranked
 from deniable.errors import InvalidParameter
-from deniable.kernels.mixing import mixed
-from deniable.kernels.rotations import TURNS, axes_before, axis_sums, rotated
+from deniable.kernels.rotations import axes_before, axis_sums, sign_words
 from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, outer_mean
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation
@@ -86,27 +85,20 @@ class UnitAxes(UnitCodes):
         return max(1, (1 << 19) // self.padded)
 
     def order(self, truth: Floats, seed: Ints) -> Ints:
-        wide = rotated(truth, _sign_words(seed, self.padded), self.padded)  # the loss does not depend on the floats
-        return cast(Ints, Ranked(wide))
+        ranked = Ranked(truth, sign_words(seed, self.padded))  # the loss does not depend on the floats
+        return cast(Ints, ranked)
 
     def outer_mean(self, rows: Floats) -> Floats:
         """The mean of x x' from decoded rows, the noise taken out."""
         return outer_mean(rows, self.second_moments, self.length, self.rounds)
 
     def named(self, seed: Ints, code: Ints) -> Floats:
-        words = _sign_words(seed, self.padded)
+        words = sign_words(seed, self.padded)
         return axes_before(code // 2, code % 2, words, self.padded, self.domain.dimensions)
 
     def _sums(self, seed: Ints, code: Ints) -> Ints:
-        words = _sign_words(seed, self.padded)
+        words = sign_words(seed, self.padded)
         return axis_sums(code // 2, code % 2, words, self.padded, self.domain.dimensions, UNIT)
-
-
-def _sign_words(seed: Ints, size: int) -> Words:
-    """Public random bits for every turn and coordinate."""
-    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
-    words = np.arange(TURNS * size // 64, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed(start[:, None] + words)
 
 
 def _normal(x: Floats) -> Floats:
