@@ -21,10 +21,8 @@ from tests.twins import plain_loops
 REFUSING = (1 << 32) // 257 + 1  # a bound that refuses one word of 257, more than any other
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "compiled"])
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.needs("numba"))], ids=["plain", "compiled"])
 def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param:
-        pytest.importorskip("numba")
     monkeypatch.setattr(kernel_loops, "_available", request.param)
     monkeypatch.setattr(kernel_loops, "_done", kernel_loops.COMPILE_AFTER)
 
