@@ -2,6 +2,8 @@
 
 #pragma GCC optimize("no-math-errno", "no-trapping-math")
 
+#include "mixed.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,17 +14,10 @@
 
 #define LANES 8
 #define MOST_CODES 4096
-#define STEP 0x9E3779B97F4A7C15ull
 
 typedef uint64_t words_t __attribute__((vector_size(8 * LANES)));
 typedef int64_t whole_t __attribute__((vector_size(8 * LANES)));
 typedef double floats_t __attribute__((vector_size(8 * LANES)));
-
-static inline uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-    return x ^ x >> 31;
-}
 
 static inline floats_t uniform(words_t x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;

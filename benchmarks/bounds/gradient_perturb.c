@@ -3,6 +3,8 @@
 
 #pragma GCC optimize("no-math-errno", "no-trapping-math")
 
+#include "mixed.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,19 +14,12 @@
 #define TURNS 3
 #define MOST 1024 /* dimensions after filling up */
 #define MOST_INPUTS 64
-#define STEP 0x9E3779B97F4A7C15ull
 
 typedef float singles_t __attribute__((vector_size(4 * SIDE)));
 typedef int32_t ints_t __attribute__((vector_size(4 * SIDE)));
 typedef uint32_t bits_t __attribute__((vector_size(4 * SIDE)));
 typedef int16_t shorts_t __attribute__((vector_size(2 * SIDE)));
 typedef double doubles_t __attribute__((vector_size(8 * SIDE)));
-
-static inline uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-    return x ^ x >> 31;
-}
 
 /* Two steps of the Hadamard transform at a time, and one more where their number is odd. */
 #define TRANSFORM(name, type)                                                                                                  \
