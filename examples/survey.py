@@ -11,6 +11,7 @@ FILE = """
 id = "lunch"
 epsilon = 2.0                # for one person, over both questions
 minimum_reports = 500
+planner = 2                  # the edition of the planner that chooses the mechanisms
 
 [[question]]
 id = "meal"

@@ -16,6 +16,7 @@ from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.shares.exact_channel import ExactChannel
 from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.record_mechanism import RecordMechanism
 
 EPSILON = math.log(3)  # odds of exactly 3: probabilities with small denominators
 
@@ -220,6 +221,8 @@ def protocols(domain: dn.KeyValue) -> dict[str, KeyValueProtocol]:
         "direct": dn.PCKVDirect(domain, EPSILON),
         "direct-split": dn.PCKVDirect.split(domain, 0.2, 2.0),
         "direct-frequency": dn.PCKVDirect.frequencies(domain, EPSILON),
+        "privset-frequency": dn.PrivSet(domain, EPSILON),
+        "privset-frequency-two": dn.PrivSet(domain, EPSILON, min(2, len(domain.labels))),
         "kvue": dn.KeySampling.kvue(domain, EPSILON),
         "harmony": dn.KeySampling.harmony(domain, EPSILON),
         "privkv": dn.KeySampling.privkv(domain, 0.5, 0.5),
@@ -288,6 +291,23 @@ RECORDS: dict[str, Attributes] = {
     "published": dn.FakeAttributes.as_published(PAIR, EPSILON),
     "published-zero": dn.FakeAttributes.as_published(PAIR, EPSILON, dn.Unary),
     "published-random": dn.FakeAttributes.as_published(PAIR, EPSILON, dn.Unary, random_fakes=True),
+}
+
+# Answers that are reported together. With "similar", a record that differs in one answer is as likely as the true one.
+BITS_OF_THREE = dn.Vectors([dn.Categories(range(2))] * 3)
+TOGETHER: dict[str, RecordMechanism] = {
+    "whole": dn.WholeRecord(PAIR, EPSILON),
+    "whole-similar": dn.WholeRecord(dn.Vectors([dn.Categories(range(2)), dn.Categories(range(4))]), EPSILON, agreeing=1),
+    "whole-three": dn.WholeRecord(BITS_OF_THREE, EPSILON, agreeing=2),
+    "groups": dn.OneGroup.of(dn.Vectors([*PAIR.parts, dn.Categories(range(2))]), EPSILON, [[1], [2, 0]]),
+    "groups-similar": dn.OneGroup(
+        BITS_OF_THREE,
+        EPSILON,
+        [dn.DirectResponse(dn.Categories(range(2)), EPSILON), dn.WholeRecord(BITS_OF_THREE, EPSILON, agreeing=2)],
+        [[1], [0, 1, 2]],
+        [1, 2],
+    ),
+    "groups-overlapping": dn.OneGroup.of(BITS_OF_THREE, EPSILON, [[0, 1], [1, 2], [2, 0]]),
 }
 
 # The same with records of two and two answers, where every combination of coins is followed quickly.

@@ -41,6 +41,7 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.Seeded(dn.Unary(dn.Categories(range(3)), 1.0), 4),
     dn.SeededChannel(CHANNELS["wide"], 4),
     dn.PCKVDirect(KEYS, 1.0),
+    dn.PrivSet(KEYS, 1.0, 2),
     dn.KeySampling.kvue(KEYS, 1.0),
     dn.PermanentSet.twice_randomized(KEYS, 2.0, 1.0),
     dn.PermanentMean.twice_randomized(dn.Interval(0, 10, steps=4), 2.0, 1.0),
@@ -50,6 +51,8 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.EveryAttribute.of(VECTORS, 1.0),
     dn.OneAttribute.of(VECTORS, 1.0, dn.Unary),
     dn.FakeAttributes.of(VECTORS, 1.0),
+    dn.WholeRecord(VECTORS, 1.0),
+    dn.OneGroup.of(VECTORS, 1.0, [[0], [1]]),
     dn.OnePair(VECTORS, 1.0),
 ]
 # Every instance that the laws run over, by name.
@@ -70,7 +73,7 @@ INSTANCES: dict[str, dn.Mechanism] = {
     **{f"keys-{name}-1": each for name, each in examples.protocols(examples.keys(2)).items()},
     **{f"release-{name}": each for name, each in RELEASES.items()},
     **{f"release-{name}": each for name, each in examples.VECTOR_RELEASES.items()},
-    **{f"records-{name}": each for name, each in {**examples.RECORDS, **examples.FAKES}.items()},
+    **{f"records-{name}": each for name, each in {**examples.RECORDS, **examples.TOGETHER, **examples.FAKES}.items()},
     "records-pair": dn.OnePair(dn.Vectors([dn.Categories(range(2)), dn.Categories(range(3))]), 1.0),
     "words-signs": examples.NUMBERS["sign-word"],
     "words-signs-all": examples.NUMBERS["sign-word-all"],

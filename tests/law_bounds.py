@@ -87,6 +87,7 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
         yield f"pairs on a ring {size}", dn.PairWheel(pairs, 1.0)
         yield f"pairs direct {size}", dn.PCKVDirect(pairs, 1.0)
         yield f"pairs sampled {size}", dn.KeySampling.kvue(pairs, 1.0)
+        yield f"keys of a set {size}", dn.PrivSet(pairs, 0.5)
     chances = INSTANCES["keys-unary-both"].chances  # type: ignore[attr-defined]
     for size, most in ((40, 30), (1000, 3), (6, 6)):
         yield f"one of {most} pairs, unary {size}", dn.PCKVUnary(keys(size, most), chances=chances)
@@ -99,6 +100,12 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
     for kind in (dn.EveryAttribute, dn.OneAttribute, dn.FakeAttributes):
         yield f"{kind.__name__} direct", kind.of(record, 1.0)
         yield f"{kind.__name__} unary", kind.of(record, 1.0, dn.Unary)
+    yield "whole record", dn.WholeRecord(record, 3.0)
+    for sizes, agreeing in (((2,) * 12, 10), ((4,) * 5, 4), ((16, 32), 1)):
+        similar = dn.Vectors([words(size) for size in sizes])
+        yield f"similar records {len(sizes)}x{sizes[0]}", dn.WholeRecord(similar, 6.0, agreeing)
+    yield "one group", dn.OneGroup.of(dn.Vectors([words(2)] * 12), 6.0, [range(8), range(4, 12)])
+    yield "one group of unequal ones", dn.OneGroup.of(record, 2.0, [[0, 2], [1]], dn.SubsetSelection)
     numbers = dn.Vectors([dn.Ordered(range(100)), line(64)])
     yield "coordinates", dn.VectorRelease.of(numbers, 1.0)
     yield "one coordinate", dn.VectorRelease.one_coordinate(numbers, 1.0)

@@ -5,6 +5,12 @@ from functools import cache
 import deniable as dn
 from deniable.survey.reading import parse_toml
 
+
+def with_planner(text: str, edition: int) -> str:
+    """The survey file, planned by this edition of the planner."""
+    return text.replace("[survey]\n", f"[survey]\nplanner = {edition}\n")
+
+
 COMMUTE = """
 [survey]
 id = "commute-2026"

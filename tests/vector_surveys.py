@@ -63,6 +63,9 @@ SICK = {
     "sensitive": ["burn", "none"],
     "optional": True,
 }
+APPS = {"kind": "set", "items": ["chat", "map", "game", "bank", "mail", "news"], "at_most": 3}
+LEVELS = {"kind": "ordered", "low": 0, "high": 20, "target": "ranges"}
+AREA = {"kind": "place", "area": [[48.80, 2.25], [48.92, 2.41]], "grid": [3, 4], "target": "ranges"}
 FILM = {"item 0": 4.25, "item 2": 0.5}
 
 Case = tuple[str, dict[str, object], float]
@@ -110,6 +113,7 @@ SURVEYS: dict[str, Case] = {
     "ratings-published": (asked(given(ratings(5, 3), lambda d: dn.PCKVUnary.published(d, 1.0))), {"q0": FILM}, 0.0),
     "ratings-wheel": (asked(given(ratings(5, 3), lambda d: dn.PairWheel(d, 1.0))), {"q0": FILM}, 0.0),
     "ratings-direct": (asked(given(ratings(5, 3), lambda d: dn.PCKVDirect(d, 1.0))), {"q0": FILM}, 0.0),
+    "ratings-privset": (asked(given(ratings(5, 3), lambda d: dn.PrivSet(d, 1.0, 3, 2))), {"q0": FILM}, 0.0),
     "ratings-privkv": (
         asked(given(ratings(3, 2), lambda d: dn.KeySampling.privkv(d, 0.5, 0.25, [0.5, 0.0, -1.0]))),
         {"q0": {"item 1": 5.0}},
@@ -142,6 +146,19 @@ SURVEYS: dict[str, Case] = {
     "table-split": (
         related([chosen(category(2)), chosen({**category(2), "optional": True})], [["q0", "q1"]], people=5000),
         {"q0": 1},
+        0.0,
+    ),
+    # What only the second edition of the planner has.
+    "planner-2": (
+        asked(
+            category(10), {**SICK, "sensitive": ["flu", "burn", "cold", "none"]}, APPS, LEVELS, AREA, epsilon=5.0, planner=2
+        ),
+        {"q0": 9, "q1": "cold", "q2": ["map", "chat"], "q3": 12, "q4": "48.8 to 48.84, 2.29 to 2.33"},
+        0.0,
+    ),
+    "planner-2-table": (
+        related([category(4), EVENINGS], [["q0", "q1"]], planner=2, epsilon=0.5),
+        {"q0": 3, "q1": "never"},
         0.0,
     ),
 }

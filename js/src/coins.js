@@ -123,7 +123,7 @@ export class SecureCoins extends Coins {
 
   constructor(crypto = globalThis.crypto) {
     super();
-    lawful(typeof crypto?.getRandomValues === "function", "Without WebCrypto nothing is randomized.", NoRandomness);
+    lawful(typeof crypto?.getRandomValues === "function", "This client needs WebCrypto.", NoRandomness);
     this.#crypto = crypto;
   }
 

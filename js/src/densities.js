@@ -37,7 +37,7 @@ export function gathered(pairs) {
 
 /**
  * For each value of `shared` and of the known codes, the densities that it has with the values of `varied`, for all secret
- * codes, each times its `scale`. One of them is zero if a value of `varied` is missing of the number that is `possible`.
+ * codes, each times its `scale`. One of them is zero if a value of `varied` is missing of the number that is `possible` with the last of `shared`.
  */
 export function classes(shared, varied = [], scale = () => ONE, possible = () => 1, few = FEW) {
   let all = [...shared, ...varied];
@@ -51,7 +51,7 @@ export function classes(shared, varied = [], scale = () => ONE, possible = () =>
     return [values.join("|"), product({ n, d: whole }, scale(own, values.slice(-shared.length)))];
   };
   const every = secret.reduce((all, code) => all * sizeOf(code), 1);
-  const ends = ([key, list]) => [key, [list.length < every * possible(key) ? ZERO : smallest(list), largest(list)]];
+  const ends = ([key, list]) => [key, [list.length < every * possible(key.split("|").at(-1)) ? ZERO : smallest(list), largest(list)]];
   return new Map([...gathered(ways.map(density))].map(ends));
 }
 
@@ -148,6 +148,8 @@ function moved(node, left) {
   if (isFree(node)) return [node, [], size];
   if (form.least) return undefined;
   if (op === "table") return permuted(termsOf(a), params[0]);
+  const free = op === "xor" && args.find(isFree); // of numbers below a power of two
+  if (free) return [free, [free === a ? b : a], size];
   // A vector of as many different numbers as there are has each of them once.
   const isOrder = op === "at" && a.op === "code" && a.form.distinct && size === BigInt(a.form.width);
   if ((isOrder || op === "around") && isFree(b)) return [b, [a], size];
@@ -240,9 +242,9 @@ const counted = (view) => (node, given) => {
   if (!form.row && !args.some((arg) => arg.form.row)) return undefined;
   const { width } = form;
   const less = (all, some) => make("sub", [constant(all), some]);
+  if (!isUsedOnce(node, view)) return null;
   if (op === "where") return make(op, given);
   if (op === "turn") return make("where", [given[1], less(BigInt(width), given[0]), given[0]]);
-  if (!isUsedOnce(node, view)) return null;
   if (op === "subset") return less(params[1], given[0]);
   return op === "majority" ? weighted(listed(width + 1, (ones) => (2 * ones > width ? choose(width, ones) : 0n))) : null;
 };
@@ -254,20 +256,20 @@ export function arranged(node) {
   const each = (wide, ones) => ({ n: 1n, d: choose(wide, Number(ones)) });
   const count = (...targets) => rewritten(targets, NONE, counted([node]));
   if (op === "swap") {
+    // Cells of a row of two parts are exchanged as the answer says: a permutation, which keeps the number of bits that are set.
     const [row, place, last] = args;
     const [wide, at, bit] = row.args;
-    const [inner] = wide?.args ?? [];
     const isLast = (each) => isNumber(each, BigInt(width - 1));
-    if (row.op !== "put" || wide.op !== "widen" || inner.form.width !== width - 1) return undefined;
-    if (!isLast(last) || !isLast(at) || row.tainted || !areApart([place], [row])) return undefined;
-    const found = count(bit, inner);
-    if (!found) return undefined;
-    if (isEven(place, [node], width)) {
-      return classes([make("add", found)], [], (_, [ones]) => each(width, ones));
-    }
-    const possible = (total) => (total === "0" || total === String(width) ? 1 : 2);
-    const scale = ([marked], [total]) => each(width - 1, total - marked);
-    return classes([make("add", found)], [found[0]], scale, possible);
+    const isBeside = row.op === "put" && isLast(at) && wide.args[0]?.form.width === width - 1; // a cell beside a row of all others
+    const parts = isBeside ? [wide.args[0], bit] : row.op === "join" && row.args;
+    
+    if (!areApart([place, last], [row])) return undefined;
+    const found = parts.length === 2 && count(...parts);
+    const first = parts[0]?.form.width;
+    if (!found) return arranged(row);
+    const all = [make("add", found)];
+    if (isBeside && isLast(last) && isEven(place, [node], width)) return classes(all, [], (_, [ones]) => each(width, ones));
+    return classes(all, [found[0]], ([ones], [total]) => product(each(first, ones), each(width - first, total - ones)), (total) => 1 + Math.min(first, width - first, total, width - total));
   }
   if (op === "xor") {
     for (const [noise, other] of [args, [...args].reverse()]) {

@@ -13,7 +13,7 @@ export const InvalidParameter = kind("InvalidParameter");
 export const InvalidSurvey = kind("InvalidSurvey", InvalidParameter);
 export const InvalidLaw = kind("InvalidLaw", InvalidParameter);
 InvalidLaw.prototype.notice =
-  "This device could not verify that this survey protects your answers, so it will not answer it.";
+  "This device could not verify that this survey protects your answers.";
 export const OutsideDomain = kind("OutsideDomain");
 export const EmptyBatch = kind("EmptyBatch");
 export const InvalidReport = kind("InvalidReport");

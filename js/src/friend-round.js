@@ -92,7 +92,7 @@ async function unpacked(text, most) {
     }
     return new Uint8Array(await new Blob(parts).arrayBuffer());
   } catch {
-    return insist(false, "What this round publishes is damaged. Download it again.", InvalidSurvey);
+    return insist(false, "The published data of this round is damaged. Download it again.", InvalidSurvey);
   }
 }
 
@@ -234,7 +234,7 @@ export class Round {
     let known = others.map((other) => this.position[other]);
     if (this.number > 1) {
       const isHere = this.noisy[me] !== ABSENT;
-      insist(isHere, "This member did not report in the first round, and cannot take part in later ones.", OutsideDomain);
+      insist(isHere, "This member did not report in the first round and cannot take part in later ones.", OutsideDomain);
       known = known.filter((other) => this.noisy[other] !== ABSENT);
     }
     if (this.number === 1) {

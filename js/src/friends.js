@@ -165,14 +165,14 @@ export class FriendsDevice extends Device {
     if (binding) {
       const name = fingerprint(binding);
       const known = await ledger.part(`${whole.id} ${whole.lasting} ${question.id} rounds`, name);
-      insist(known === name, "This round does not follow from the one that was answered before. It was not answered.", SurveyMismatch);
+      insist(known === name, "This round does not follow from the one answered before, so it was not answered.", SurveyMismatch);
     }
     const { me, knows } = answers[question.id] ?? {};
     const { number } = whole.rounds.domain;
     const before = await this.remembered();
     const isMe = before?.me === undefined || before.me === number(me);
-    insist(isMe, "You are another member than in the round before, or than your link is for.", OutsideDomain);
-    insist(!whole.needsSecret || before?.secret, "This survey counts reports of members only who have a secret of their own. Open the link that was sent to you.", OutsideDomain);
+    insist(isMe, "You are not the member of the previous round, or not the one your link is for.", OutsideDomain);
+    insist(!whole.needsSecret || before?.secret, "This survey counts only reports of members with their own secret. Open the link that was sent to you.", OutsideDomain);
     const message = await whole.made(answers, { coins: this.#coins });
     const epsilon = earlier.length ? 0 : whole.epsilon; // the first round pays for all
     const text = Array.from(message, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -5,7 +5,7 @@ import { lawful } from "./insist.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
-  "This browser cannot remember that you answered. Answer once, and keep the page open until the report has been sent.";
+  "This browser cannot remember that you answered. Answer once, and keep the page open until it is sent.";
 
 export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
 export const UNREAD = "The ledger cannot be read, and no survey can be answered without it.";

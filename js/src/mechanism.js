@@ -34,7 +34,7 @@ function check({ nodes, codes, report }, { inputs }, fields) {
   lawful(good, "The law makes other reports than stated.");
 }
 
-export const NO_LAW = "There is no law to run. A collector serves it at /v1/law.";
+export const NO_LAW = "There is no law to run: see /v1/law.";
 
 export class Mechanism {
   #program;
@@ -64,8 +64,8 @@ export class Mechanism {
   #prove(open) {
     const isSmall = (found) => found?.odds && within(found.odds, this.epsilon);
     const found = proved(this.#kept?.[0] ?? this.#program, open);
-    lawful(found, "No rule of proof reaches the law, so it is not run.");
-    lawful(isSmall(found), "The law discloses more than the survey says, so it is not run.");
+    lawful(found, "No rule of proof reaches the law.");
+    lawful(isSmall(found), "The law discloses more than the survey says.");
     const alone = this.#kept && proved(this.#program);
     // A report that is made from what is kept discloses no more than that.
     Object.assign(this, found, isSmall(alone) && alone, { ever: this.#kept && found.odds });

@@ -14,7 +14,7 @@ const [LENGTH, HEADER, MOST_SIZE, MOST_PEOPLE, TICKET] = [4, 56, 1 << 16, 10_000
 const ID = [24, 40]; // where a message has its id
 const NO_SEALING =
   "This device cannot encrypt reports for the collector: it lacks X25519, or the page was not loaded over HTTPS. Nothing was sent. Use a current browser.";
-const NO_TERMS = "These are no terms of mixing, or they are damaged.";
+const NO_TERMS = "These are not mixing terms, or they are damaged.";
 const OTHER = "These terms of mixing are for another survey, or for an earlier state of this one.";
 const NOT_MIXED = "The messages of this survey show when or by whom they were made, so they cannot be mixed.";
 

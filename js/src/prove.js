@@ -8,7 +8,7 @@ import { largest, ONE, product, reduced } from "./fraction.js";
 import { before } from "./program.js";
 import { sampled, taken } from "./sampling.js";
 import { codesOf, constant, fixedTo, isDraw, isSingle, make, rewritten, rules, spend, start, unknown, upstream, valuesOf } from "./graph.js";
-import { bitLength } from "./lists.js";
+import { bitLength, listed } from "./lists.js";
 
 const STEPS = 1_000_000; // of a proof: nodes that are made, and values of nodes in worlds that are followed
 const CASES = 256; // of a draw that decides
@@ -74,13 +74,16 @@ function shift(view) {
   return undefined;
 }
 
-const exchange = (view) => view.length === 1 && view[0].form.row && oddsOf(arranged(view[0]));
+/** One node, whose tosses may decide what it is made of. */
+const mixture = (view) => view.length === 1 && oddsOf(profile(view, -1)?.[0]);
+
+const exchange = (view) => (view[0].op === "swap" ? mixture(view) : view.length === 1 && view[0].form.row && oddsOf(arranged(view[0])));
 
 /** The bits of a row that is the same whatever is drawn, made of rows of zeros and of ones; else with nothing among them. */
 function certain({ op, args, params: [p], form: { width } }) {
   spend(width);
   if (op === "join") return args.flatMap(certain);
-  return op === "flags" && (!p.n || p.n === p.d) ? new Array(width).fill(BigInt(p.n > 0n)) : [undefined];
+  return op === "flags" && (!p.n || p.n === p.d) ? listed(width, () => BigInt(p.n > 0n)) : [undefined];
 }
 
 function cells(view) {
@@ -127,7 +130,7 @@ function selection(view, depth) {
 }
 
 /** A number that with some probability has nothing to do with the answer. */
-const replacement = (view) => view.length === 1 && isSingle(view[0]) && oddsOf(profile(view, -1)?.[0]);
+const replacement = (view) => isSingle(view[0]) && mixture(view);
 
 /** One of several codes, which a draw takes; where they need not differ, it may be anything. */
 function sampling(view, depth) {

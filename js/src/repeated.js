@@ -9,7 +9,7 @@ import { sendUntil } from "./sending.js";
 const MOST_PERIODS = 4096; // that are remembered; reports for earlier ones are not made any more
 const LONGEST_SPAN = 1000;
 const MOST_DIGITS = 2e6; // of odds that are multiplied
-const MADE = "There is a report for this period already. The same one can be sent again, but not a new one.";
+const MADE = "There is already a report for this period. The same one can be sent again, but not a new one.";
 
 const insist = (good, what, kind) => {
   if (!good) throw new kind(what);
@@ -142,7 +142,7 @@ export class RepeatedDevice extends Device {
     const ledger = await this.#opened();
     const now = this.#now();
     const period = survey.period(now);
-    insist(survey.closes === null || now < survey.closes, "The survey is closed, so that nothing more is reported.", BudgetSpent);
+    insist(survey.closes === null || now < survey.closes, "The survey is closed, so nothing more is reported.", BudgetSpent);
     insist(period % this.#span === (await this.#turn()), "It is not this person's turn in this period.", BudgetSpent);
     const part = await this.#part();
     const coins = this.#coins ?? new SecureCoins();

@@ -18,8 +18,9 @@ import click
 from deniable.core.pure import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.planning.shares import brief_candidates, options
+from deniable.planning.shares import options
 from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -44,13 +45,13 @@ def ratios(epsilon: float, size: int) -> dict[str, float]:
     best = scaled_error(SubsetSelection(domain, epsilon))
     return {
         name: scaled_error(make(domain, epsilon)) / best
-        for name, make in ((name, candidate.make) for name, candidate in brief_candidates().items())
+        for name, make in ((name, candidate.make) for name, candidate in candidates("shares", 1).items())
     }
 
 
 def accuracy_table(points: Iterable[tuple[float, int]] = POINTS) -> list[str]:
     """One row for each question and budget."""
-    names = [name for name in brief_candidates() if name != "subset"]
+    names = [name for name in candidates("shares", 1) if name != "subset"]
     lines = [
         f"| epsilon | values | n x error of subset (size) | {' | '.join(names)} |",
         "|--:|--:|--:|" + "--:|" * len(names),
@@ -80,8 +81,8 @@ class Choice:
 def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
-    best = options(domain, epsilon, 1, offered=brief_candidates().values()).best
-    chosen = brief_candidates()[best.name].make(domain, epsilon)
+    best = options(domain, epsilon, 1, edition=1).best
+    chosen = candidates("shares", 1)[best.name].make(domain, epsilon)
     ratio = scaled_error(chosen) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 
@@ -89,7 +90,7 @@ def choice(epsilon: float, size: int) -> Choice:
 def planner_table(choices: list[Choice]) -> list[str]:
     """How often each family was chosen, and at worst how far from the optimum."""
     lines = ["| chosen | points | largest squared error to the optimum | at epsilon | and values |", "|---|--:|--:|--:|--:|"]
-    for name in brief_candidates():
+    for name in candidates("shares", 1):
         of_name = [each for each in choices if each.name == name]
         if of_name:
             worst = max(of_name, key=lambda each: each.ratio)

@@ -136,7 +136,7 @@ def page(vectors: Floats, collections: int) -> str:
     )
     errors = [dn.UnitCodes(dn.UnitVectors(dimensions), epsilon).error for epsilon in BUDGETS]
     predicted = ", ".join(f"{1000 * np.sqrt(each / dimensions / people):.3g}" for each in errors)
-    codes = f"`UnitCodes` was not run on so many people. Its exact error formula gives {predicted} thousandths."
+    codes = f"`UnitCodes` was not run on that many people. Its exact error formula gives {predicted} thousandths."
     after = (
         f"`BitRand.as_published` with a claimed epsilon of 1 has an error of {1000 * wrong:.3g} thousandths, at a true "
         f"epsilon of {published.loss().epsilon():,.0f}."

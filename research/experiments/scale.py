@@ -161,7 +161,7 @@ def large_run() -> list[str]:
 def page(n: int, large: bool) -> str:
     """The whole result."""
     few = f"{n:,} reports of each, or {FEW:,} if a device takes long"
-    about = f"One core, {SIZE:,} values unless said, epsilon {EPSILON:g}, {few}:"
+    about = f"One core, {SIZE:,} values unless stated otherwise, epsilon {EPSILON:g}, {few}:"
     return "\n".join([about, "", *table(n), *(["", *large_run()] if large else []), ""])
 
 

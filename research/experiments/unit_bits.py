@@ -103,12 +103,12 @@ def main(quick: bool) -> None:
     """Errors of vectors of length one against bits."""
     dimensions, epsilons = ((64,), (1.0, 4.0)) if quick else (DIMENSIONS, EPSILONS)
     text = [
-        "The squared error of one report on a vector of length one as a multiple of the least that is possible, and in "
+        "The squared error of one report on a vector of length one, as a multiple of the smallest possible, and in "
         "brackets the bits of a report without public seeds:",
         "",
         *directions(dimensions, epsilons),
         "",
-        "The same for vectors with a single 1, which are the shares of d answers; beside the best subsets:",
+        "The same for vectors with a single 1, which stand for the shares of d answers, compared with the best subsets:",
         "",
         *one_hot(dimensions, epsilons),
         "",

@@ -15,8 +15,8 @@ import numpy as np
 from deniable import SubsetSelection, Unary
 from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
+from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
-from deniable.planning.shares import brief_candidates
 from deniable.wrappers.open_answers import OpenAnswers
 from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import Data
@@ -34,7 +34,7 @@ def mechanisms(domain: Categories, secret: list[object], epsilon: float, share: 
     """Every family for any number of answers made for these sensitive answers, and what was published before."""
     made: dict[str, OpenAnswers] = {
         name: UtilityOptimized(candidate.make, domain, secret, epsilon, share)
-        for name, candidate in brief_candidates().items()
+        for name, candidate in candidates("shares", 1).items()
     }
     for name, family in (("uSS as published", SubsetSelection), ("uUE as published", Unary)):
         made[name] = UtilityOptimized.as_published(family, domain, secret, epsilon, share)
@@ -50,7 +50,7 @@ def total(mechanism: OpenAnswers, share: float) -> float:
 
 def exact_table() -> list[str]:
     """One row for each setting and budget."""
-    names = [*brief_candidates(), "uSS as published", "uUE as published"]
+    names = [*candidates("shares", 1), "uSS as published", "uUE as published"]
     lines = [f"| sensitive | open share | epsilon | {' | '.join(names)} |", "|--:|--:|--:|" + "--:|" * len(names)]
     for size, share in SETTINGS:
         for epsilon in EPSILONS:

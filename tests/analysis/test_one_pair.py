@@ -147,7 +147,7 @@ def test_bad_parameters_are_refused() -> None:
         ((dn.Vectors([dn.Categories(range(2)), dn.Categories(range(21))]), 1.0), "at most 20 answers; one has 21"),
         ((pair, 1.0, 6, 2, 1, 1), "a prime number"),
         ((pair, 1.0, 5, 6, 1, 1), "a prime number"),
-        ((pair, 1.0, 2, 2, 1, 0), "say nothing of the margins"),
+        ((pair, 1.0, 2, 2, 1, 0), "say nothing about the margins"),
         ((pair, 1.0, -1), "whole numbers"),
     ):
         with pytest.raises(dn.InvalidParameter, match=words):

@@ -212,7 +212,7 @@ def test_separation_is_said_in_words() -> None:
         ("optional ~ x", "skipped 'optional'"),
         ("y ~ optional", "skipped 'optional'"),
         ("town[d] ~ x", "'town' has no answer 'd'"),
-        ("y ~ a + b + c", "at most 256 are followed"),
+        ("y ~ a + b + c", "at most 256 are supported"),
     ],
 )
 def test_bad_models_are_refused(formula: str, words_of: str) -> None:

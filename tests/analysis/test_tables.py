@@ -180,7 +180,7 @@ def test_bad_tables_are_refused() -> None:
         (lambda: dn.crosstab(reports, {"x": mechanisms["x"]}), "need their mechanism"),
         (lambda: dn.crosstab(reports["x"], mechanisms), "a mapping from each question"),
         (lambda: dn.crosstab(reports, "x", "y"), r"collected\('survey.toml'\)"),  # type: ignore[call-overload]
-        (lambda: dn.crosstab(one.perturb([("a", "no")]), one), "say nothing of how answers hang together"),
+        (lambda: dn.crosstab(one.perturb([("a", "no")]), one), "say nothing about how answers are related"),
         (lambda: dn.crosstab(reports["x"], mechanisms["x"]), "several questions"),
         (lambda: dn.crosstab(reports, mechanisms).pair("x", "x"), "two different questions"),
         (lambda: dn.crosstab(reports, mechanisms).pair("x", "z"), "has the questions 'x', 'y'"),

@@ -76,7 +76,7 @@ def test_pairs_drawn_in_public() -> None:
     assert np.allclose(found.standard_error, np.sqrt(np.diag(covariance))[:5], rtol=1e-4)
     fewer = dn.regress("says ~ x + smokes", {ALL: reports, "x": X}, {ALL: mechanism})
     assert fewer.converged and fewer.method == "likelihood"
-    with pytest.raises(InvalidParameter, match="nothing is known of 'says' by 'smokes' and 'town' at once"):
+    with pytest.raises(InvalidParameter, match="nothing is known about 'says' by 'smokes' and 'town' at once"):
         dn.regress("says ~ smokes*town", {ALL: reports}, {ALL: mechanism})
     with pytest.raises(InvalidParameter, match="no unbiased indicator of all answers at once"):
         dn.regress("says ~ smokes", {ALL: reports}, {ALL: mechanism}, method="moments")

@@ -154,7 +154,7 @@ def test_the_life_of_a_survey(file: Path, collector: Served) -> None:
     assert "Give either" in run("manage", "retain", file, code=2).output
     assert "Nothing was changed" in run("manage", "delete", file, answers="n\n", code=2).output
     assert "closed for good" in run("manage", "close", file, "--final", "--yes").output
-    assert "the ids of its reports are gone" in run("manage", "reopen", file, code=2).output
+    assert "the ids of its reports are deleted" in run("manage", "reopen", file, code=2).output
     assert "Deleted commute-2026, which had 20 people." in run("manage", "delete", file, "--yes").output
     assert "no data" in run("manage", "delete", file, "--yes", code=2).output
     assert "There is no database" in run("manage", "close", file, "--store", file.with_name("x.db"), code=2).output

@@ -96,7 +96,7 @@ def test_sparse_matrices(edges: Path) -> None:
     assert same(found, graph) and names[:2] == ["0", "1"] and same(imported_graph(matrix)[0], graph)
     assert "60 vertices" in done("edges", "matrix.npz", "--epsilon", "1")
     Path("bad.npz").write_text("nothing")
-    assert "no sparse matrix" in refusal("graph", "edges", "bad.npz", "--epsilon", "1")
+    assert "not a sparse matrix" in refusal("graph", "edges", "bad.npz", "--epsilon", "1")
 
 
 @pytest.mark.needs("networkx")

@@ -121,7 +121,7 @@ def test_refusals(tmp_path: Path, venues: Path) -> None:
     assert "no column 'name'" in refusal("release", str(data), "--column", "name", "--numbers", "1", "5")
     assert "no column 'lat'" in refusal("release", str(data), "--places", str(venues))
     data.write_text("age\nforty\n")
-    assert "does not hold a number" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
+    assert "does not contain a number" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     bad = tmp_path / "bad.csv.gz"
     bad.write_bytes(b"nothing")
     assert "not a gzip file" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")

@@ -48,7 +48,7 @@ def file(tmp_path: Path, wire: str) -> Path:
 def test_such_a_survey_is_not_served(wire: str, file: Path) -> None:
     said = refusal("serve", str(file))
     assert f"Question 'town' uses {wire}, {SAID}" in said
-    assert "takes mechanisms whose law starts from the answer itself" in said and "Leave the line mechanism out" in said
+    assert "needs mechanisms whose law starts from the answer itself" in said and "Leave the line mechanism out" in said
     checked = run("serve", str(file), "--check")
     assert checked.exit_code == 2 and SAID in checked.stdout
     assert not file.with_suffix(".db").exists() and not file.with_suffix(".token").exists()

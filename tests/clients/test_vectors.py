@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.feature_vector import SCALARS
-from deniable.planning.shares import brief_candidates
 from tests import law_bounds, law_vectors
 from tests.streams import CountingCoins
 from tests.vector_surveys import renamed
@@ -87,7 +87,7 @@ def test_bad_surveys(vector: dict[str, Any]) -> None:
 
 def test_every_mechanism_that_surveys_are_planned_with_is_in_one() -> None:
     planned = {spec["mechanism"] for vector in SURVEYS for spec in mechanisms_of(vector)}
-    families = {candidate.make(dn.Categories(range(9)), 1.0).wire for candidate in brief_candidates().values()}
+    families = {candidate.make(dn.Categories(range(9)), 1.0).wire for candidate in candidates("shares", 1).values()}
     assert families | {"utility-1"} | set(SCALARS) | {"feature-vector-1", "duchi-vector-1"} <= planned
     assert {"pckv-unary-1", "pckv-direct-1", "key-sampling-1", "bipartite-1", "coarsened-1"} <= planned
 

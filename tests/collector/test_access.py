@@ -72,7 +72,7 @@ def test_a_token_belongs_to_one_survey(new_store: NewStore) -> None:
 def test_one_token_is_revoked_and_the_others_stay(new_store: NewStore) -> None:
     with opened(new_store()) as store:
         app, relay = new_token(store, "one", "submit", "app"), new_token(store, "one", "submit", "relay")
-        with pytest.raises(dn.InvalidParameter, match="exists already"):
+        with pytest.raises(dn.InvalidParameter, match="already exists"):
             new_token(store, "one", "submit", "app")
         assert revoke_token(store, "one", "app").hash == hash_of(app)
         gate = gates_of(store, "one")["submit"]

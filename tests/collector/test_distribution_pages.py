@@ -8,6 +8,7 @@ import pytest
 
 from deniable.survey.law_document import law_document
 from tests.browsers import Picture, Site, Visitor, expect, site, violations
+from tests.surveys import with_planner
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -43,8 +44,12 @@ target = "distribution"
 """
 
 
-def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, axe: str, picture: Picture) -> None:
-    with site(MAP, tmp_path) as place:
+@pytest.mark.parametrize(("edition", "wire"), [(1, "tiles-1"), (2, "shifted-tiles-1")])
+def test_a_distribution_and_a_map(
+    edition: int, wire: str, browser: "Browser", tmp_path: Path, axe: str, picture: Picture
+) -> None:
+    with site(with_planner(MAP, edition), tmp_path) as place:
+        assert place.app.collector.survey.questions[0].mechanism.wire == wire
         visitor = Visitor(browser, place, viewport={"width": 390, "height": 900})
         page = visitor.goto()
         page.get_by_label("Where do you live?").select_option("48.84 to 48.88, 2.29 to 2.33")

@@ -47,7 +47,7 @@ def test_crude_fakes_raise_an_alarm_and_honest_people_do_not(tmp_path: Path) -> 
         assert alarms(results(asked, one.number, store), one.profiles) == []
         one.take(stuffed(asked, 0, 400))
         found = alarms(results(asked, one.number, store), one.profiles)
-        assert "deviation of the profiles of reports from their law" in [each.found.what for each in found]
+        assert "deviation of report profiles from their law" in [each.found.what for each in found]
         assert sum(each.found.error for each in found) <= ERROR
         again = Collector(asked, store)  # after a restart the tallies still tell
         assert alarms(results(asked, again.number, store), again.profiles) != []

@@ -82,7 +82,7 @@ def test_one_person_takes_part_in_all_rounds(village: Site, visit: Visit, axe: s
     books = {me: dn.Ledger() for me in range(len(NAMES)) if me != ME}
     page = person.goto()
     expect(page.locator("#checked")).to_contain_text("all three rounds together stay within epsilon 4")
-    page.get_by_text("Protected is whether you know any one person").wait_for()
+    page.get_by_text("Whether you know any one person is protected").wait_for()
     page.get_by_text("somebody else could report in your name").wait_for()
     page.get_by_label("Your name").fill("bob c")
     page.get_by_role("radio", name=NAMES[ME]).check()

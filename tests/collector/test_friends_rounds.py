@@ -120,7 +120,7 @@ def test_a_round_cannot_be_asked_twice() -> None:
         if mechanism.round == number:
             assert dn.Survey.from_json(json.dumps(spec)).round == (None if number == 1 else number)
         else:
-            with pytest.raises(dn.InvalidSurvey, match="that of another round"):
+            with pytest.raises(dn.InvalidSurvey, match="belongs to another round"):
                 dn.Survey.from_json(json.dumps(spec))
 
 

@@ -118,7 +118,7 @@ def test_people_answer_through_the_relay(commute: MixedSite, visit: Visit, axe: 
         assert addresses[-1] == []  # nothing leaves before Send is pressed
         person.click("Send the report")
         person.heading("Thank you. Your report has arrived")
-        expect(person.page.locator("#stored")).to_contain_text("as soon as 3 reports are there")
+        expect(person.page.locator("#stored")).to_contain_text("as soon as 3 reports have arrived")
         if place < PEOPLE - 1:
             assert commute.people == 0 and commute.waiting == place + 1
     until(lambda: commute.people == PEOPLE)
@@ -143,10 +143,10 @@ def test_the_page_says_what_mixing_adds(commute: MixedSite, visit: Visit, tmp_pa
     expect(together).to_contain_text("a factor of at most 2.72, whatever they do")
     losses = mixed_losses(survey_in(tmp_path), PEOPLE, commute.terms.delta)
     assert losses.mixed.epsilon <= 1.0
-    expect(alone).to_contain_text("but for a probability of 1 in 1,000.")
+    expect(alone).to_contain_text("except with a probability of 1 in 1,000.")
     factor = re.search(r"factor of at most ([\d.]+),", alone.inner_text())
     assert factor is not None and 1 < float(factor[1]) <= 2.72
-    page.get_by_text("When that holds, and who sees what").click()
+    page.get_by_text("When this holds, and who sees what").click()
     expect(page.locator("#terms")).to_have_text(" ".join(re.findall("....", commute.terms.fingerprint)))
     expect(page.get_by_text("The collector sees that you opened this page")).to_be_visible()
     for language in LANGUAGES:
@@ -259,7 +259,7 @@ def test_a_relay_with_other_terms_is_not_used(commute: MixedSite, visit: Visit) 
     answered(person, path="/?given")
     person.click("Send the report")
     person.heading("The report was refused")
-    expect(person.page.get_by_text("The relay works under other terms than this page.")).to_be_visible()
+    expect(person.page.get_by_text("The relay's terms differ from those of this page.")).to_be_visible()
     assert commute.waiting == 0
     person.goto()  # with the terms of everybody, the same report arrives
     person.page.get_by_role("heading", name=re.compile("arrived|have answered")).wait_for()
@@ -270,5 +270,5 @@ def test_terms_of_another_survey_are_not_used(commute: MixedSite, visit: Visit) 
     person = visit(commute)
     person.context.add_init_script(GIVEN % {"survey": "0" * 32})
     person.goto("/?given")
-    person.heading("The terms of mixing do not fit this survey")
+    person.heading("The mixing terms do not match this survey")
     assert person.posts == 0

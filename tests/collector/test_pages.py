@@ -17,7 +17,7 @@ from deniable.collector.tokens import hash_of
 from deniable.survey.law_document import law_document, law_json
 from deniable.survey.message import MEDIA_TYPE
 from tests.browsers import Picture, Site, Visit, Visitor, expect, settled, site, violations
-from tests.surveys import KINDS, ONE, survey
+from tests.surveys import KINDS, ONE, survey, with_planner
 from tests.waits import same_day, until
 
 if TYPE_CHECKING:
@@ -224,8 +224,9 @@ def test_keyboard_only(towns: Site, visit: Visit) -> None:
     assert towns.people == 1
 
 
-def test_every_kind_of_question(tmp_path: Path, visit: Visit, axe: str, picture: Picture) -> None:
-    with site(KINDS, tmp_path) as running:
+@pytest.mark.parametrize("edition", [1, 2])
+def test_every_kind_of_question(edition: int, tmp_path: Path, visit: Visit, axe: str, picture: Picture) -> None:
+    with site(with_planner(KINDS, edition), tmp_path) as running:
         asked = running.app.collector.survey
         answers = {q.id: q.how.pretend(q.mechanism.domain, np.random.default_rng(1), 3000) for q in asked.questions}
         running.fill(answers, 3000)

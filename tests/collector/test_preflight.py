@@ -95,7 +95,7 @@ def test_databases_of_later_and_earlier_releases_and_no_databases(file: Path, tm
         (found,) = [each for each in findings(plan(file, str(path))) if each.what == "database"]
         assert found.level == level and "schema" in found.text
     path.write_bytes(b"no database" * 100)
-    assert "no database that can be read" in wrong(plan(file, str(path)))["database"]
+    assert "not a readable database" in wrong(plan(file, str(path)))["database"]
     assert "PostgreSQL cannot be used" in wrong(plan(file, f"postgresql://x@127.0.0.1:{free_port()}/x"))["database"]
 
 
@@ -117,7 +117,7 @@ def test_a_folder_with_a_bad_file_and_two_of_one_id(tmp_path: Path) -> None:
     for name, text in (("a.toml", ONE), ("b.toml", ONE), ("c.toml", "nonsense")):
         (tmp_path / name).write_text(text)
     said = " ".join(each.text for each in findings(plan(tmp_path, str(tmp_path / "x.db"))) if each.level == "error")
-    assert "b.toml: the id 'one' is that of" in said and "c.toml: " in said
+    assert "b.toml: the id 'one' is already used by" in said and "c.toml: " in said
 
 
 def test_the_command_line_comes_before_variables_and_these_before_a_file(file: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_the_command_line_comes_before_variables_and_these_before_a_file(file: P
     assert address("--port", ports[2], DENIABLE_PORT=str(ports[1])) == ports[2]
     given = {"DENIABLE_CONFIG": str(config), "DENIABLE_PORT": str(ports[1])}
     assert f":{ports[1]}" in run("--check", file, variables=given).output
-    for bad, said in (("prot = 1", "do not exist: prot"), ("port = true", "string or a number"), ("=", "no TOML")):
+    for bad, said in (("prot = 1", "do not exist: prot"), ("port = true", "string or a number"), ("=", "not a TOML")):
         config.write_text(bad)
         assert said in run("--config", config, file, "--check", code=2).output
     for bad in ('allow-origin = "x"', "open-results = 1"):

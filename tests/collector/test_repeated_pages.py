@@ -76,7 +76,7 @@ def test_answer_today_and_tomorrow_and_read_the_trend(
         visitor.click("Randomize my answer")
         visitor.click("Send the report")
         visitor.heading("Thank you. Your report has arrived")
-        expect(page.locator("main")).to_contain_text("so far: 2. They cost epsilon 4, all together")
+        expect(page.locator("main")).to_contain_text("so far: 2. Together they cost epsilon 4")
         page = visitor.goto("/results")
         page.locator("path.line").first.wait_for()
         expect(page.locator(".trend path.band")).to_have_count(3)

@@ -121,7 +121,7 @@ def test_a_hostile_device_cannot_count_in_another_round(asked: dn.Survey, store:
     second = rounds.current
     (message,) = second.survey.read(second.survey.randomize({"age": 3, "pet": "dog"}))
     verdict = second.take([message._replace(period=0)])[0]
-    assert verdict == IMPOSSIBLE.saying("The report states another round than it was made for.")
+    assert verdict == IMPOSSIBLE.saying("The round stated in the report is not the one it was made for.")
     with pytest.raises(dn.SurveyMismatch):
         asked.read(second.survey.randomize({"age": 3, "pet": "dog"}))
 
@@ -232,7 +232,7 @@ def test_what_rounds_need_is_checked() -> None:
         (("rounds = 3", "rounds = 1"), "rounds must be a whole number from 2 to"),
         (("rounds = 3", "round = 2"), "Write rounds = 3 instead"),
         (('target = "quantiles"', ""), "rounds need a question that learns from them"),
-        (("rounds = 3", "rounds = 3\nkeep_reports = true"), "are not kept"),
+        (("rounds = 3", "rounds = 3\nkeep_reports = true"), "cannot be kept"),
         (("rounds = 3", 'rounds = 3\nwindow = "day"\nopens = 2026-01-01T00:00:00Z'), "either rounds or windows"),
     ):
         with pytest.raises(dn.InvalidSurvey, match=says):

@@ -275,7 +275,7 @@ def test_a_changed_file_is_refused_unless_it_is_a_draft(store: Store, tmp_path: 
     files.look()
     now = {app.collector.survey.id: app.collector.survey.fingerprint for app in site.apps}
     assert now["one"] == first["one"] and now["draft"] != first["draft"]
-    assert "give the new one an id of its own" in files.refused[folder / "one.toml"]
+    assert "give the new one its own id" in files.refused[folder / "one.toml"]
     draft = next(app for app in site.apps if app.collector.survey.id == "draft")
     lifecycle.turn(store, draft.collector.survey, Stage.OPEN)
     body = dn.Device(draft.collector.survey).answer({"q0": 1})
@@ -319,7 +319,7 @@ def test_stages_follow_each_other(store: Store) -> None:
     steps = [Stage.OPEN, Stage.CLOSED, Stage.OPEN, Stage.ARCHIVED, Stage.ARCHIVED]
     assert [lifecycle.turn(store, one, stage) for stage in steps] == [Stage.DRAFT, *steps[:4]]
     for stage in (Stage.OPEN, Stage.CLOSED, Stage.DRAFT):
-        with pytest.raises(dn.InvalidParameter, match="ids of its reports are gone"):
+        with pytest.raises(dn.InvalidParameter, match="ids of its reports are deleted"):
             lifecycle.turn(store, one, stage)
 
 

@@ -74,7 +74,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
         assert kept is first
         # a later release with another planner
         monkeypatch.setattr(
-            "deniable.survey.kinds.kind.plan_brief", lambda domain, epsilon, n: dn.DirectResponse(domain, epsilon)
+            "deniable.survey.kinds.kind.plan", lambda domain, epsilon, n, edition: dn.DirectResponse(domain, epsilon)
         )
         planned_anew = parse_toml(ONE, "survey.toml")
         assert planned_anew.fingerprint != first.fingerprint
@@ -82,7 +82,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
         assert (again, kept.fingerprint) == (number, first.fingerprint)
         other, _ = store.register(survey(COMMUTE))
         assert other != number
-        with pytest.raises(dn.SurveyMismatch, match="an id of its own"):
+        with pytest.raises(dn.SurveyMismatch, match="its own id"):
             store.register(survey(ONE.replace("Which town?", "What town?")))
 
 

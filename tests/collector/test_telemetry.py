@@ -1,4 +1,4 @@
-"""Traces and metrics by OpenTelemetry: what a receiver gets, and what is never in it."""
+"""OpenTelemetry traces and metrics: what a receiver gets, and what is never in it."""
 
 import threading
 import urllib.error

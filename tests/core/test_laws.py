@@ -19,7 +19,7 @@ TOO_LARGE = {"privunit-1", "unit-codes-1", "unit-axes-1", "compressed-1", "compr
 TOO_LARGE |= {"seeded-1", "seeded-channel-1"}  # test_seeded.py enumerates all contents of three codes
 RELEASES = {"bipartite-1", "staircase-1", "coarsened-1", "release-1", "vector-1", "finite-1"}  # some cannot be inverted
 # Their estimates divide by counts.
-RATIOS = {"key-sampling-1", "one-attribute-1", "permanent-set-1", "prefix-hashing-1", "sifted-hashing-1"}
+RATIOS = {"key-sampling-1", "one-attribute-1", "one-group-1", "permanent-set-1", "prefix-hashing-1", "sifted-hashing-1"}
 PAIRS = {"one-pair-1"}  # predicts tables, not margins: tests/analysis/test_one_pair.py checks it on the exact law
 ROUNDS = {"cuts-1"}  # few cuts cannot be inverted alone: test_rounds.py checks several rounds, "cuts-everywhere" one
 # Which families may leave out which check, with a reason; every other check must apply.

@@ -117,3 +117,21 @@ def test_short_vectors_are_multiplied_alike() -> None:
         ours, plain = (each(given_rows, 1e-2) for each in (lengths_compiled.unit_rows, plain_of(lengths.unit_rows)))
         assert ours[1] == plain[1] == right
         np.testing.assert_allclose(ours[0], plain[0], rtol=1e-13)
+        for each, (long, _) in ((lengths_compiled.unit_rows, ours), (plain_of(lengths.unit_rows), plain)):
+            np.testing.assert_array_equal(each(given_rows, 1e-2, np.float32)[0], long.astype(np.float32))
+
+
+@pytest.mark.parametrize("clip", [1.0, 1.5])
+def test_products_come_to_the_sphere_as_if_they_were_written_down(clip: float) -> None:
+    """To the last bit, also where another block was in the same memory before."""
+    from deniable.kernels import lengths_compiled
+
+    random = np.random.default_rng(3)
+    factors = [(random.normal(size=(50, 4)) / 9, random.normal(size=(50, 21))), (random.normal(size=(50, 3)), np.eye(50, 5))]
+    for some in (factors, factors[:1]):
+        rows = np.concatenate([lengths_compiled.outer_rows(*pair) for pair in some], axis=1)
+        room = np.full((60, rows.shape[1] + 1), 7.0)
+        ours = lengths_compiled.outer_on_sphere(some, clip, room)
+        np.testing.assert_array_equal(ours, lengths_compiled.on_sphere(rows, clip))
+        plain = plain_of(lengths.outer_on_sphere)(some, clip, np.empty_like(room))
+        np.testing.assert_allclose(ours, plain, rtol=1e-13, atol=1e-7)

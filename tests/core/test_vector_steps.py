@@ -8,10 +8,12 @@ import pytest
 import deniable as dn
 from deniable.core.batches import VectorRun
 from deniable.core.coins import WHOLE
-from deniable.core.operations import Node
+from deniable.core.operations import Node, Type
+from deniable.core.orders import Gridded
 from deniable.core.program import Program
-from deniable.core.running import compiled, run
+from deniable.core.running import checked_code, compiled, run
 from deniable.core.vector_steps import vector_steps
+from deniable.errors import OutsideDomain
 from deniable.kernels import plain as kernel_loops
 from deniable.kernels import vectors
 from tests.core.test_batches import LAWS_OF_NUMBERS
@@ -169,3 +171,72 @@ def test_a_draw_that_equals_the_chance_is_no_head(kind: type[np.unsignedinteger]
         assert points.tolist() == [0, 2, 3, 3, 4, 6, 7]
         loops.toss_columns(numbers, columns, 8, 0, rows)
         assert rows.tolist() == [[0b11010001, 0]]
+
+
+GRIDS = [(-1.0, 1.0, 1024), (-1.0, 1.5, 7), (0.0, 3.0, 1), (-1e300, 1e300, 5)]  # as wide as a power of two, and not
+
+
+def gridded(low: float, high: float, steps: int, rows: int) -> tuple[dn.Features, Any]:
+    """Numbers of all places, also on points of the grid and at its ends."""
+    domain, random = dn.Features(96, low, high, steps=steps), np.random.default_rng(steps)
+    numbers = random.uniform(low, high, (rows, 96))
+    numbers[:, :2] = low, high
+    numbers[:, 2 : 2 + min(steps, 9)] = domain.coordinate.points[1 : 1 + min(steps, 9)]
+    return domain, numbers
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("rows", [16, 700])
+def test_numbers_are_rounded_as_their_codes_are(grid: tuple[float, float, int], rows: int) -> None:
+    domain, numbers = gridded(*grid, rows)
+    codes, written = list(domain.encode(numbers)), [np.array(code) for code in domain.encode(numbers)]
+    assert all(isinstance(code, Gridded) for code in codes)
+    for each, expected in zip(written, domain.coordinate.encode(numbers.ravel()), strict=True):
+        np.testing.assert_array_equal(each.ravel(), expected)
+    program = law(96, grid[2])
+    assert_alike(program, codes, rows)
+    coins, twins = dn.SeededCoins(1), dn.SeededCoins(1)
+    ours, theirs = joined(program).run(codes, coins, rows), joined(program).run(written, twins, rows)
+    np.testing.assert_array_equal(ours["signs"], theirs["signs"])
+    assert_alike(program, [codes[0], written[1]], rows)  # one of them alone is an array again
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("wrong", [1.0001, -2.0, np.nan, np.inf])
+def test_numbers_outside_a_grid_are_refused_where_they_are_rounded(wrong: float) -> None:
+    domain, numbers = gridded(*GRIDS[0], 700)
+    numbers[699, 95] = wrong
+    for mechanism in (dn.FeatureVector(domain, 4.0), dn.DuchiVector(domain, 4.0)):
+        with pytest.raises(OutsideDomain, match=r"outside the interval|not finite"):
+            mechanism.perturb(numbers)
+
+
+def test_only_numbers_on_the_grid_of_the_law_are_left_unwritten() -> None:
+    """A code that is no plain array of the right shape, or of another grid, becomes one and is looked at as any other."""
+    domain, numbers = gridded(*GRIDS[0], 20)
+    below, up = Type(0, 1023, width=96), Type(0, WHOLE, width=96)
+
+    def make(given: Any = numbers, grid: Any = GRIDS[0], place: int = 0) -> Any:
+        return Gridded(given, grid, place, lambda: domain._codes(numbers))
+
+    assert make().fits(below, 20) and make(place=1).fits(up, 20)
+    for code, kind, size in (
+        (make(), below, 19),
+        (make(), up, 20),
+        (make(place=1), below, 20),
+        (make(), Type(0, 1023, width=95), 20),
+        (make(), Type(-1, 1023, width=96), 20),
+        (make(grid=(-1.0, 1.0, 1025)), below, 20),
+        (make(grid=(1.0, -1.0, 1024)), below, 20),
+        (make(grid=(-1.7e308, 1.7e308, 1024)), below, 20),
+        (make(grid=(np.nan, 1.0, 1024)), below, 20),
+        (make(grid=(-1, 1, 1024)), below, 20),
+        (make(numbers.astype(np.float32)), below, 20),
+        (make(np.asfortranarray(numbers)), below, 20),
+        (make(np.ma.masked_array(numbers)), below, 20),
+    ):
+        assert not code.fits(kind, size)
+    np.testing.assert_array_equal(checked_code(make(grid=(-1.0, 1.0, 3)), below, 20, unwritten=True), make().copy())
+    with pytest.raises(OutsideDomain, match="bounds of the law"):
+        checked_code(make(grid=(-1.0, 1.0, 3)), Type(0, 5, width=96), 20, unwritten=True)

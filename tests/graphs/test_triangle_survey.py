@@ -374,10 +374,10 @@ class TestImported:
         for kind in (csr_array, csr_matrix):
             found, _ = imported_graph(kind(matrix(graph)))
             assert np.array_equal(found.lower, graph.lower) and np.array_equal(found.offsets, graph.offsets)
-            with pytest.raises(dn.InvalidParameter, match="no graph"):
+            with pytest.raises(dn.InvalidParameter, match="cannot be imported"):
                 imported_graph(kind(np.ones((2, 3))))
 
     def test_refusals(self) -> None:
         for wrong in (None, [(0, 1)], "edges.csv"):
-            with pytest.raises(dn.InvalidParameter, match="no graph"):
+            with pytest.raises(dn.InvalidParameter, match="cannot be imported"):
                 imported_graph(wrong)

@@ -71,6 +71,6 @@ def test_an_invited_person_answers_once(file: Path) -> None:
         assert "was exchanged on another device" in again
         assert "for invited people" in run(*answering, *ledgers[2], answers="Nice\n", code=2).output
         assert (
-            "nobody can be made up" in run("simulate", file, "--people", 3, "--url", collector.url, "--yes", code=2).output
+            "it cannot be simulated" in run("simulate", file, "--people", 3, "--url", collector.url, "--yes", code=2).output
         )
     assert "exchanged: 1" in run("invite", "list", file).output

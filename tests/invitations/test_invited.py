@@ -277,7 +277,7 @@ def test_the_report_waits_after_the_exchange(store: Store) -> None:
     device._send = lambda body: pytest.fail("sent too early")
     device._invited._clock = lambda: 4e9  # type: ignore[union-attr]  # then the time to send is far ahead
     outcome = device.submit({"town": "Nice"})
-    assert outcome.state == "kept" and "does not follow the exchange" in outcome.reason
+    assert outcome.state == "kept" and "cannot be matched with the exchange" in outcome.reason
 
 
 def test_a_hostile_crowd_is_counted_once_each(issued: Issued) -> None:
@@ -350,7 +350,7 @@ def test_keys_belong_to_the_survey(store: Store) -> None:
     assert make_keys(store, survey(ONE)) == asked.invitations.keys  # type: ignore[union-attr]  # asked again, the same
     assert '"invitations"' not in survey(ONE).to_json()
     store.register(asked)
-    with pytest.raises(InvalidParameter, match="served before"):
+    with pytest.raises(InvalidParameter, match="already been served"):
         make_keys(store, replace(survey(ONE)))
     with pytest.raises(dn.SurveyMismatch):
         store.register(survey(ONE))

@@ -20,7 +20,7 @@ from deniable_learn import (
     importance_budgets,
 )
 from deniable_learn.gradients import WAYS
-from deniable_learn.learner import Learner, area_under_curve
+from deniable_learn.learner import Learner, area_under_curve, class_numbers, sorted_places
 from deniable_learn.local_trees import LeafReports, hadamard
 from deniable_learn.network import Network, trained
 from deniable_learn.noise import choice_law, choose, geometric, geometric_law, step_odds, waiting
@@ -620,3 +620,21 @@ def test_area_under_the_curve() -> None:
     assert area_under_curve([1, 1, 0, 0], [0.9, 0.2, 0.4, 0.1]) == 0.75
     with pytest.raises(dn.InvalidParameter):
         area_under_curve([1, 1], [0, 1])
+
+
+@pytest.mark.parametrize("classes", [(3, 1, 2), (-5, 1 << 40, 0), ("a", 1, 2.0), (True, 0, 7)])
+def test_labels_are_numbered_in_the_order_of_the_classes(classes: tuple[object, ...]) -> None:
+    """Whole numbers by arrays, others one by one."""
+    which = np.random.default_rng(1).integers(0, 3, 50)
+    labels = np.array([classes[each] for each in which], None if all(isinstance(c, int) for c in classes) else object)
+    np.testing.assert_array_equal(class_numbers(labels, classes, 50), which)
+    if labels.dtype != object:
+        labels[7] = 6
+        with pytest.raises(dn.OutsideDomain, match="not one of the classes"):
+            class_numbers(labels, classes, 50)
+
+
+def test_equal_numbers_keep_their_order() -> None:
+    for most in (5, 1 << 62):
+        numbers = np.random.default_rng(2).integers(0, most, 3000)
+        np.testing.assert_array_equal(sorted_places(numbers), np.argsort(numbers, kind="stable"))

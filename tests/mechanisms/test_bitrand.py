@@ -194,7 +194,7 @@ class TestPlantedBugs:
         assert dn.certify(self.made(kind), "enumerated").loss.odds is None
 
     def test_arithmetic_on_whole_rows_is_refused(self) -> None:
-        with pytest.raises(dn.NotCertifiable, match="cannot be written down as a program"):
+        with pytest.raises(dn.NotCertifiable, match="cannot be recorded as a program"):
             dn.certify(self.made(Shifted))
         with pytest.raises(InvalidLaw):
             self.made(Shifted).perturb([[0.5, 0.5]])

@@ -401,7 +401,7 @@ class TestWire:
         for each in (mechanism, ratings, dn.Compressed(dn.SparseVector(99, most=9), 1.0, code="gamma")):
             again = dn.mechanism_from_json(each.to_json())
             assert again == each and again.fingerprint == each.fingerprint
-        with pytest.raises(dn.InvalidParameter, match="changed after"):
+        with pytest.raises(dn.InvalidParameter, match="has been changed"):
             dn.mechanism_from_json(mechanism.to_json().replace('"threshold":', '"threshold":1'))
 
     def test_reports_of_another(self, mechanism: dn.Compressed, ratings: dn.Compressed) -> None:

@@ -250,7 +250,7 @@ class TestDuchiVector:
                 dn.certify(Leaky(dn.Features(d, -1, 1, steps=1), 1.0))
         leaky = Leaky(dn.Features(3, -1, 1, steps=1), 1.0)
         assert not dn.certify(leaky, "enumerated").holds
-        with pytest.raises(dn.NotCertifiable, match="cannot be written down as a program"):
+        with pytest.raises(dn.NotCertifiable, match="cannot be recorded as a program"):
             dn.certify(Seeded(dn.Features(9, -1, 1), 1.0))
 
     @pytest.mark.parametrize("n", [1, 4, 7, 8, 9])

@@ -56,7 +56,7 @@ def test_errors_are_those_of_the_law_and_everything_can_be_estimated() -> None:
 
 def test_questions_that_tell_everything_apart_are_left_to_others() -> None:
     for rows in (np.arange(SIZE)[None, :], np.ones((1, SIZE)), parts(OFFERED + 1)):
-        with pytest.raises(dn.InvalidParameter, match="tell 2 to 32 parts of the answers apart"):
+        with pytest.raises(dn.InvalidParameter, match="distinguish 2 to 32 parts of the answers"):
             WorkloadChannel.merged(dn.Ordered(range(SIZE)), 1.0, dn.Workload(rows))
 
 

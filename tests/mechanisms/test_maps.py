@@ -10,7 +10,6 @@ from deniable.core import Tally
 from deniable.mechanisms.distributions.plane import plane_of
 from deniable.mechanisms.distributions.tiles import tile_weights
 from deniable.planning.maps import map_options
-from deniable.planning.planner import plan_brief
 
 SQUARE = dn.Product([dn.Interval(0, 8, steps=8), dn.Interval(0, 1, steps=5)])
 
@@ -84,7 +83,7 @@ class TestTiles:
 
     def test_survey_files_keep_their_mechanisms(self) -> None:
         square = dn.Product([dn.Ordered(range(4)), dn.Ordered(range(4))])
-        assert plan_brief(square, 1.0, 1000, "ranges") == dn.Tiles.weighted(square, 1.0)
+        assert dn.plan(square, 1.0, 1000, target="ranges", edition=1) == dn.Tiles.weighted(square, 1.0)
 
     def test_no_other_weights_are_better(self) -> None:
         domain = dn.Product([dn.Ordered(range(4)), dn.Ordered(range(4))])

@@ -300,7 +300,7 @@ def test_the_certificate_states_how_far_a_release_is_from_the_best_possible() ->
         "above_bound": best.accuracy.above,
     }
     plain = dn.certify(laplace)
-    assert "accuracy" not in plain.record() and "was not worked out" in str(plain)
+    assert "accuracy" not in plain.record() and "was not computed" in str(plain)
     known = laplace.bounded()
     assert known == laplace and known.fingerprint == laplace.fingerprint and laplace.accuracy is None
     assert known.accuracy is not None and known.accuracy.above is not None
@@ -328,7 +328,7 @@ def test_comparison_keeps_one_promise() -> None:
     ("domain", "rate", "words"),
     [
         (TIES, 1.0, "same in both directions"),
-        (dn.Ordered(range(5), power=2), 1.0, "over a third answer is shorter"),
+        (dn.Ordered(range(5), power=2), 1.0, "through a third answer is shorter"),
         (dn.Categories(["a", "b"]), 1.0, "no distances"),
         (dn.Ordered(range(2000)), 1.0, "at most 1,024 answers"),
         (LINE, 0.0, "positive number"),

@@ -402,7 +402,7 @@ def test_comparison_holds_all_side_by_side() -> None:
     many = dn.compare_releases(dn.Points(RANDOM.random((80, 2))), 1.0)  # beyond the linear program
     assert many.bound is not None and all(line.expected >= many.bound for line in many.lines)
     assert many["coarsened"].expected < 1.02 * many.bound
-    assert "below which no release with this promise can come; coarsened is at most" in str(many)
+    assert "a lower bound for every release with this promise; coarsened is at most" in str(many)
 
 
 def test_planned_releases_say_why() -> None:

@@ -164,7 +164,7 @@ def test_a_collector_does_not_start_with_files_that_do_not_belong_together(tmp_p
     assert Mixed.beside(tmp_path / "survey.toml", survey) is not None
     assert Mixed.beside(tmp_path / "another.toml", survey) is None
     file.unlink()
-    with pytest.raises(dn.InvalidParameter, match="missing beside"):
+    with pytest.raises(dn.InvalidParameter, match="missing next to"):
         Mixed.beside(tmp_path / "survey.toml", survey)
     file.write_text(before)
     kept = (tmp_path / "survey.mixkey").rename(tmp_path / "backup")
@@ -191,7 +191,7 @@ def test_a_relay_that_has_other_terms_than_the_collector_does_not_start(tmp_path
     keys(tmp_path)
     with served(tmp_path / "survey.toml", str(tmp_path / "survey.db")) as collector:
         started = CliRunner().invoke(main, ["mix", str(old), "--collector", collector.url, "--port", str(free_port())])
-        assert started.exit_code == 2 and "other terms" in started.output
+        assert started.exit_code == 2 and "differ from those of this relay" in started.output
         assert Terms.load(old).fingerprint in started.output and Terms.load(file).fingerprint in started.output
 
 
@@ -282,7 +282,7 @@ def test_certificates_state_both_losses(tmp_path: Path) -> None:
     assert shown.exit_code == 0 and "Against the collector: epsilon" in shown.output, shown.output
     assert "Against relay and collector together: epsilon 1," in shown.output
     both = CliRunner().invoke(main, ["certify", str(tmp_path / "survey.toml"), "--mix", str(file), "--json"])
-    assert both.exit_code == 2 and "no part of the record" in both.output
+    assert both.exit_code == 2 and "not part of the certificate" in both.output
     assert dn.Survey.load(tmp_path / "survey.toml").fingerprint == Terms.load(file).survey
 
 

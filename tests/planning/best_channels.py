@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import linprog, minimize
 
 from deniable.arrays import Floats
 
@@ -36,6 +37,29 @@ def best_mean_square(gram: Floats, odds: float) -> tuple[float, float]:
         weights = np.maximum(weights * np.sqrt(np.maximum(slopes, 0)), FLOOR / len(weights))
         weights /= weights.sum()
     return least, most
+
+
+def best_expected_noise(gram: Floats, odds: float, shares: Floats) -> float:
+    """The least sum of variances that reports add to linear questions, for n = 1 and people with these shares.
+
+    Over all extreme columns, whose weights are such that rows sum to one; so no channel of the search is below the optimum.
+    """
+    held = np.array(list(itertools.product([0.0, 1.0], repeat=len(shares))))[1:-1]
+    columns = 1 + (odds - 1) * held
+    columns /= (columns @ shares)[:, None]
+
+    def noise(weights: Floats) -> tuple[float, Floats]:
+        inverse = np.linalg.inv((columns * weights[:, None]).T @ columns + 1e-12 * np.eye(len(shares)))
+        turned = columns @ inverse
+        return float(np.trace(gram @ inverse)), -np.einsum("yi,ij,yj->y", turned, gram, turned)
+
+    random = np.random.default_rng(0)
+    corners = [linprog(random.random(len(held)), A_eq=columns.T, b_eq=np.ones(len(shares))).x for _ in range(20)]
+    whole = {"type": "eq", "fun": lambda weights: columns.T @ weights - 1, "jac": lambda _: columns.T}
+    start, between = np.mean(corners, axis=0), [(0, None)] * len(held)
+    options = {"maxiter": 1000, "ftol": 1e-12}
+    found = minimize(noise, start, jac=True, bounds=between, constraints=[whole], method="SLSQP", options=options)
+    return float(found.fun - gram.diagonal() @ shares)
 
 
 def table_gram(sizes: Sequence[int], tables: Sequence[Sequence[int]]) -> tuple[Floats, int]:

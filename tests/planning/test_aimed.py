@@ -87,7 +87,7 @@ def test_aims_of_other_plans_are_refused() -> None:
         (dn.Ordered(range(9)), "ranges"),
         (dn.Points([[0], [1]]), "release"),
     ):
-        with pytest.raises(dn.InvalidParameter, match="An error to aim at is for"):
+        with pytest.raises(dn.InvalidParameter, match="A target error is for"):
             dn.plan(domain, 1.0, target=target, error=0.1)  # type: ignore[call-overload]
     with pytest.raises(dn.InvalidParameter, match="between 0 and 1"):
         dn.plan(dn.Categories(range(3)), 1.0, error=2.0)

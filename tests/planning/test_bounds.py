@@ -8,8 +8,8 @@ import pytest
 import deniable as dn
 from deniable.planning import options
 from deniable.planning.bounds import share_bound
-from deniable.planning.sensitive_bound import sensitive_share_bound
-from deniable.planning.shares import plan_brief_shares
+from deniable.planning.sensitive_bound import MOST, Counts, _largest, sensitive_share_bound
+from deniable.planning.shares import _unproved, plan_shares
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 2.5, 8.0, 90.0])
@@ -48,8 +48,8 @@ def test_no_channel_is_below(size: int) -> None:
 
 
 def test_a_plan_says_how_far_it_is_from_the_best_possible() -> None:
-    mechanism = plan_brief_shares(dn.Categories(range(16)), 1.0, 5000)
-    assert "above: squared error, at most so much above the best that any mechanism can have" in mechanism.explain()
+    mechanism = plan_shares(dn.Categories(range(16)), 1.0, 5000, edition=1)
+    assert "above: squared error, at most this far above the best that any mechanism can have" in mechanism.explain()
     (chosen,) = [line.split() for line in mechanism.explain().splitlines() if line.startswith("*")]
     assert chosen[1:5] == ["wheel", "2.54", "1.011x", "1.1%"]
     assert "above_bound" in options(dn.Categories(range(16)), 1.0, 5000).records()[0]
@@ -104,6 +104,33 @@ def test_no_channel_with_sensitive_answers_is_below() -> None:
 
 
 def test_where_no_bound_is_known_none_is_shown() -> None:
-    assert sensitive_share_bound(2, 3, 1.0, 10, 0.0) is None and sensitive_share_bound(1000, 1000, 1.0, 10, 0.5) is None
+    assert (
+        sensitive_share_bound(2, 3, 1.0, 10, 0.0) is None and sensitive_share_bound(MOST + 1, MOST + 1, 1.0, 10, 0.5) is None
+    )
+    assert f"{MOST + 1:,} other answers are too many for a proof" in _unproved(MOST + 1, MOST + 1, 0.5)
+    assert _unproved(2, 3, 0.5) == "the search for a proof found none at this epsilon"
     ranked = options(dn.Categories(range(9)), 1.0, 5000, sensitive=[1, 2], open_share=0.0)
     assert ranked.bound is None and "above" not in ranked.table()
+
+
+def test_the_largest_quotient_is_that_of_all_pairs() -> None:
+    """Of quadratic terms of two whole numbers, the second above 0: against all of them."""
+    random = np.random.default_rng(4)
+    for few, many in ((1, 1), (2, 9), (7, 7), (5, 40)):
+        for _ in range(50):
+            k, j = random.integers(-50, 50, 6).tolist(), random.integers(1, 50, 6).tolist()
+
+            def terms(a: Counts, c: Counts, k: list[int] = k, j: list[int] = j) -> tuple[Counts, Counts]:
+                first, second = (w[0] + w[1] * a + w[2] * c + w[3] * a * a + w[4] * a * c + w[5] * c * c for w in (k, j))
+                return first, second
+
+            a, c = (each.ravel().astype(object) for each in np.meshgrid(range(few + 1), range(many + 1)))
+            above, beside = terms(a, c)
+            assert float(_largest(terms, few, many)) == math.nextafter(float((above / beside).max()), math.inf)
+
+
+def test_many_sensitive_answers_have_a_bound_that_nothing_is_below() -> None:
+    for sensitive, others in ((1500, 1500), (3000, 10), (10, 3000)):
+        ranked = options(dn.Categories(range(sensitive + others)), 1.0, 1000, sensitive=range(sensitive))
+        assert ranked.bound is not None and all(row.error >= ranked.bound * (1 - 1e-9) for row in ranked)
+        assert (ranked.above(ranked[0]) or 0) < 0.01

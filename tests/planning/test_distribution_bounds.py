@@ -1,6 +1,8 @@
 """Bounds of distributions: never beaten, by any channel, and not far from our own."""
 
+import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -8,13 +10,14 @@ import pytest
 from scipy.optimize import minimize
 
 import deniable as dn
-from deniable.mechanisms.algebra.information import most_information, most_of_one
+from deniable.arrays import Floats
+from deniable.mechanisms.algebra.information import most_information, most_of_one, most_variance, singular_values
 from deniable.mechanisms.distributions.plane import plane_of
 from deniable.mechanisms.distributions.workload_channel import improved
-from deniable.planning.distribution_bounds import fitted_bound, question_bound
-from deniable.planning.distributions import distribution_options, precision
+from deniable.planning.distribution_bounds import LARGEST, MOST_WAVES, _proved, _waves, fitted_bound, question_bound
+from deniable.planning.distributions import Shapes, distribution_options, precision, workload_of
 from deniable.planning.maps import map_options
-from deniable.planning.planner import plan_brief
+from tests.planning.best_channels import best_expected_noise
 from tests.planning.test_vector_bounds import channels
 
 
@@ -68,9 +71,8 @@ def test_circles_and_maps_have_a_bound_and_unknown_settings_none() -> None:
     ):
         assert ranked.bound is not None and all(row.error >= ranked.bound for row in ranked)
         assert "can have" in ranked.legend()
-    prior = np.full(8, 1 / 8)
-    assert distribution_options(dn.Ordered(range(8)), 1.0, 1000, "ranges", prior).bound is None
-    assert question_bound(dn.Workload.prefixes(2000), 1.0, 10) is None
+    assert question_bound(dn.Workload.prefixes(LARGEST + 1), 1.0, 10) is None
+    assert fitted_bound(np.eye(LARGEST + 1), 1.0, 10) is None
 
 
 def test_no_contrast_is_told_better_than_by_randomized_response() -> None:
@@ -117,9 +119,10 @@ def test_mixed_levels_are_near_the_bound(size: int, epsilon: float) -> None:
     (mixed,) = (row for row in ranked if row.name == "comb and levels, mixed")
     assert (ranked.above(mixed) or 0) < 0.12
     assert size < 33 or ranked[0] == mixed
-    brief = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges", brief=True)
-    assert [row.name for row in ranked if row != mixed] == [row.name for row in brief]
-    assert plan_brief(dn.Ordered(range(size)), epsilon, 1000, "ranges") == brief.within(None)[0].mechanism
+    first = distribution_options(dn.Ordered(range(size)), epsilon, 1000, "ranges", edition=1)
+    assert [row.name for row in ranked if row != mixed] == [row.name for row in first]
+    planned = dn.plan(dn.Ordered(range(size)), epsilon, 1000, target="ranges", edition=1)
+    assert planned == first.within(None)[0].mechanism
 
 
 def test_mixed_levels_are_for_a_few_answers() -> None:
@@ -142,3 +145,98 @@ def test_gradient_steps_come_nearer_to_the_bound() -> None:
         information = (channel / channel.mean(1, keepdims=True)).T @ channel
         noise = asked.mean_square(np.linalg.inv(information) - np.eye(64) / 64)
         assert 0.03 < noise / bound**2 - 1 < above
+
+
+SHAPES: dict[str, Callable[[int], object]] = {
+    "even": lambda size: np.ones(size),
+    "falling": lambda size: 1 / np.arange(1, size + 1),
+    "one large": lambda size: np.arange(size) * 0.1 // 1 + np.eye(1, size)[0] * 20 + 1,
+    "one absent": lambda size: np.arange(size) > 0,
+}
+
+
+def expected(shape: str, size: int) -> Floats:
+    weights = np.asarray(SHAPES[shape](size), np.float64)
+    return np.asarray(weights / weights.sum())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_under_expected_shares_the_best_channel_is_not_below_and_is_near_for_small_budgets(size: int, shape: str) -> None:
+    """By brute force; an own question of random weights too."""
+    shares, own = expected(shape, size), dn.Workload(np.random.default_rng(3).normal(size=(size, size)))
+    for epsilon, near in ((0.1, 1.1), (0.5, 1.3), (1.0, 1.5), (3.0, math.inf)):
+        for asked in (dn.Workload(np.eye(size)), dn.Workload.prefixes(size), own):
+            bound = question_bound(asked, epsilon, 1, shares)
+            assert bound is not None
+            best = best_expected_noise(asked.gram, math.exp(epsilon), shares) / asked.questions
+            assert 1 - 1e-6 <= best / bound**2 < (math.inf if asked is own else near)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_under_expected_shares_every_candidate_is_above(shape: str) -> None:
+    for size, epsilon in ((4, 0.5), (16, 1.0), (64, 3.0), (32, 6.0)):
+        for target in ("ranges", dn.Workload.prefixes(size), dn.Workload(np.eye(size)[:3]))[: 3 if size < 30 else 1]:
+            shares = expected(shape, size)
+            ranked = distribution_options(dn.Ordered(range(size)), epsilon, 1000, target, shares)
+            assert ranked.bound is not None and all(row.error >= ranked.bound for row in ranked)
+            assert epsilon > 1 or target != "ranges" or (ranked.above(ranked[0]) or 0) < 0.6
+            if shape == "even":
+                assert ranked.bound == pytest.approx(question_bound(workload_of(target, size), epsilon, 1000), rel=1e-3)
+
+
+def test_many_answers_with_expected_shares_are_bounded_by_a_step_found_on_fewer() -> None:
+    """The best of all steps is found on fewer answers, and no other proves much more."""
+    shares, asked = expected("falling", 300), dn.Workload.prefixes(300)
+    even = np.full(300, 1 / 300)
+    proved = [_proved(asked, math.e, shares, shares + step / 10 * (even - shares)) for step in range(11)]
+    found = question_bound(asked, 1.0, 1, shares)
+    assert found is not None and 0.99 * max(proved) <= found**2 * 300 <= max(proved) * (1 + 1e-9)
+
+
+def test_the_largest_variance_is_that_of_some_set_of_answers() -> None:
+    random = np.random.default_rng(5)
+    for size in (2, 3, 6, 9):
+        for odds in (1.2, 3.0, 50.0):
+            shares = random.dirichlet(np.full(size, 0.5))
+            held = np.array(list(itertools.product([0.0, 1.0], repeat=size)))
+            columns = 1 + (odds - 1) * held
+            columns /= (columns @ shares)[:, None]
+            exact = ((columns - 1) ** 2 @ shares).max()
+            assert exact <= most_variance(shares, odds) * (1 + 1e-12) <= exact * (1 + 1e-4) + 0.03
+
+
+def test_questions_that_are_few_have_no_singular_values_from_rounding() -> None:
+    """Of 500 answers, 498 have none; roots of rounding errors would add up."""
+    asked = dn.Workload(np.random.default_rng(6).normal(size=(2, 500)))
+    values = singular_values(asked.centred)
+    assert (values[2:] == 0).all() and values[1] > 1
+
+
+@pytest.mark.parametrize("circular", [False, True])
+@pytest.mark.parametrize("kind", ["smooth", "spiky"])
+def test_long_waves_prove_little_less_than_all_of_them(kind: str, circular: bool) -> None:
+    """Of few answers all are taken, of many only some: here the same shares, once as few and once as many."""
+    size, epsilon, n = 300, 1.0, 10_000
+    few, many = (fitted_bound(precision(each, kind, circular), epsilon, n, circular) for each in (MOST_WAVES, size))
+    assert few is not None and many is not None and 0.97 < many / few < 1.01
+    for each in (20, size):
+        waves = _waves(each, circular)
+        np.testing.assert_allclose(waves.T @ waves, np.eye(min(each - 1, MOST_WAVES)), atol=1e-9)
+        np.testing.assert_allclose(waves.sum(axis=0), 0, atol=1e-9)
+
+
+def test_the_prefixes_of_as_many_answers_as_plans_accept_have_the_singular_values_of_a_bridge() -> None:
+    """Sums of shares that sum to 0 are a walk that ends where it began: 1 / (2 sin(k pi / 2 d)) for k = 1 to d - 1."""
+    for size in (5, LARGEST):
+        known = 1 / (2 * np.sin(np.arange(1, size) * np.pi / (2 * size)))
+        np.testing.assert_allclose(singular_values(dn.Workload.prefixes(size).centred)[:-1], known, rtol=1e-5)
+
+
+def test_more_than_a_thousand_answers_have_a_bound() -> None:
+    size, asked = 1100, dn.Workload.ranges(1100)
+    bound, noise = question_bound(asked, 1.0, 1000), dn.Hierarchy.weighted(dn.Ordered(range(size)), 1.0, asked).even_noise
+    assert bound is not None and 1 < math.sqrt(asked.mean_square(noise) / 1000) / bound < 1.5
+    for circular in (False, True):
+        fitted = Shapes.of(size, None).bound(1.0, 1000, circular)
+        assert fitted is not None and 0.01 < fitted < 0.1

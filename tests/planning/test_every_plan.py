@@ -32,10 +32,12 @@ BOUNDED: dict[str, Planned] = {
     "aimed shares": lambda: dn.plan(dn.Categories(range(16)), 1.0, error=0.02),
     "sensitive": lambda: dn.plan(dn.Categories(range(10)), 1.0, sensitive=range(4)),
     "many sensitive": lambda: dn.plan(dn.Categories(range(1000)), 1.0, sensitive=range(300)),
+    "very many sensitive": lambda: dn.plan(dn.Categories(range(2200)), 1.0, sensitive=range(1100)),
     "mean": lambda: dn.plan(NUMBER, 1.0, target="mean"),
     "mean, tiny budget": lambda: dn.plan(NUMBER, 1e-4, target="mean"),
     "mean of hours": lambda: dn.plan(HOURS, 1.0, target="mean", circular=True),
     "vectors": lambda: dn.plan(dn.Features(20, -1, 1), 1.0, target="mean"),
+    "typical vectors": lambda: dn.plan(dn.Features(20, -1, 1), 1.0, target="mean", prior=0.1),
     "few numbers": lambda: dn.plan(dn.Features(3, -1, 1), 1.0, target="mean"),
     "directions": lambda: dn.plan(dn.UnitVectors(16), 2.0, target="mean"),
     "release on a line": lambda: dn.plan(SIXTEEN, 1.0, target="release"),
@@ -52,8 +54,14 @@ BOUNDED: dict[str, Planned] = {
     "distribution": lambda: dn.plan(NUMBER, 1.0, target="distribution"),
     "smooth": lambda: dn.plan(NUMBER, 1.0, target="distribution", prior="smooth"),
     "spiky": lambda: dn.plan(NUMBER, 1.0, target="distribution", prior="spiky"),
+    "mean, large budget": lambda: dn.plan(NUMBER, 8.0, target="mean"),
+    "mean, larger budget": lambda: dn.plan(NUMBER, 12.0, target="mean"),
+    "mean, prior": lambda: dn.plan(NUMBER, 1.0, target="mean", prior=EVEN),
+    "mean, prior, large budget": lambda: dn.plan(NUMBER, 12.0, target="mean", prior=EVEN),
     "quantiles": lambda: dn.plan(NUMBER, 1.0, target="quantiles"),
     "ranges": lambda: dn.plan(NUMBER, 1.0, target="ranges"),
+    "ranges, prior": lambda: dn.plan(NUMBER, 1.0, target="ranges", prior=EVEN),
+    "workload, prior": lambda: dn.plan(SIXTEEN, 1.0, target=QUESTIONS, prior=np.arange(16) / 120),
     "circle": lambda: dn.plan(HOURS, 1.0, target="distribution", circular=True),
     "arcs": lambda: dn.plan(HOURS, 1.0, target="ranges", circular=True),
     "workload": lambda: dn.plan(SIXTEEN, 1.0, target=QUESTIONS),
@@ -67,16 +75,15 @@ UNKNOWN: dict[str, tuple[Planned, str]] = {
         lambda: dn.plan(dn.Categories(range(10)), 1.0, sensitive=range(4), open_share=0.0),
         "nobody is expected to have an answer that is not sensitive",
     ),
-    "too many sensitive": (
-        lambda: dn.plan(dn.Categories(range(2200)), 1.0, sensitive=range(1100)),
-        "1,100 sensitive and 1,100 other answers are too many to check",
+    "mean, everybody alike": (
+        lambda: dn.plan(NUMBER, 30.0, target="mean", prior=np.eye(1, NUMBER.size)[0]),
+        "nothing above 0 is proved for this prior",
     ),
-    "mean, large budget": (lambda: dn.plan(NUMBER, 8.0, target="mean"), "the bound is proved for epsilon up to 6 only"),
-    "mean, prior": (lambda: dn.plan(NUMBER, 1.0, target="mean", prior=EVEN), "under a prior the bound is known on 16 steps"),
-    "typical vectors": (lambda: dn.plan(dn.Features(20, -1, 1), 1.0, target="mean", prior=0.1), "for the worst vectors"),
     "many places": (lambda: dn.plan_release(dn.Points([(i, i % 7) for i in range(4200)]), 1.0), "at most 4,096 answers"),
-    "distribution, prior": (lambda: dn.plan(NUMBER, 1.0, target="distribution", prior=EVEN), "under expected shares"),
-    "ranges, prior": (lambda: dn.plan(NUMBER, 1.0, target="ranges", prior=EVEN), "under expected shares"),
+    "distribution, prior": (
+        lambda: dn.plan(NUMBER, 1.0, target="distribution", prior=EVEN),
+        "another that knew the expected shares would have none",
+    ),
 }
 # Plans at the limits of what is proved: a figure or a reason, whichever it is.
 LIMITS: dict[str, Planned] = {
@@ -106,7 +113,7 @@ def test_a_plan_says_how_far_it_is_from_the_best_possible(name: str) -> None:
     figure = chosen[:column].split()[-1]
     assert re.fullmatch(r"[\d.]+%", figure) and float(figure[:-1]) >= 0
     (meaning,) = [line for line in lines if line.startswith("above: ")]
-    assert "at most so much above the best that any" in meaning and meaning.endswith("; 0 % cannot be beaten")
+    assert "at most this far above the best that any" in meaning and meaning.endswith("; 0 % cannot be beaten")
 
 
 @pytest.mark.needs("scipy")
@@ -115,7 +122,9 @@ def test_a_plan_says_why_that_is_unknown(name: str) -> None:
     make, why = UNKNOWN[name]
     words = make().explain()
     (meaning,) = [line for line in words.splitlines() if line.startswith("above: ")]
-    assert meaning.startswith("above: not shown: how far from the best possible is unknown, because ") and why in meaning
+    assert (
+        meaning.startswith("above: not shown: the distance from the best possible is unknown, because ") and why in meaning
+    )
 
 
 @pytest.mark.needs("scipy")
@@ -131,11 +140,11 @@ def test_a_plan_at_the_limits_has_a_figure_or_a_reason(name: str) -> None:
 def test_plans_without_a_table_say_it_in_words() -> None:
     found = dn.plan_windows(dn.Categories(range(10)), 1.0, 4)
     assert found.above is not None and 0 <= found.above < 0.02
-    assert "above the best possible for so many reports with the whole budget" in found.explain()
-    assert "How far it is from the best possible is not known" in dn.plan_discovery(1.0).explain()
+    assert "above the best possible for that many reports with the whole budget" in found.explain()
+    assert "The distance from the best possible is not known" in dn.plan_discovery(1.0).explain()
     first = dn.next_round(SIXTEEN, 1.0, 1000)
     later = dn.next_round(SIXTEEN, 1.0, 1000, earlier=[(first, first.tally(first.perturb([3] * 1000, dn.SeededCoins(1))))])
-    assert later.wire == "cuts-1" and "How far this is from the best possible is not known" in later.explain()
+    assert later.wire == "cuts-1" and "The distance from the best possible is not known" in later.explain()
 
 
 @pytest.mark.needs("scipy")
@@ -143,7 +152,7 @@ def test_plans_without_a_table_say_it_in_words() -> None:
 def test_every_question_of_a_survey_has_a_figure_or_a_reason(text: str) -> None:
     found = dn.plan_survey(survey(text), 20_000)
     words = found.explain()
-    assert "above" in words.splitlines()[1].split() and "\nabove: squared error, at most so much above the best" in words
+    assert "above" in words.splitlines()[1].split() and "\nabove: squared error, at most this far above the best" in words
     for each in found.questions:
         if isinstance(each.above, str):
             assert each.above and f"above, not shown for {each.id}: {each.above}" in words
@@ -192,6 +201,7 @@ COMMANDS = [
     "plan --values 16 --sensitive 0-3 --epsilon 1 --people 5000",
     "plan --numbers 0 120 --epsilon 1",
     "plan --numbers 0 120 --epsilon 8",
+    "plan --numbers 0 120 --epsilon 40",
     "plan --numbers 0 120 --target quantiles --steps 24 --epsilon 1",
     "plan --item Git --item Jira --item Slack --epsilon 1 --people 5000",
     "plan --item Git --item Jira --item Slack --scores 0 5 --epsilon 1 --people 5000",

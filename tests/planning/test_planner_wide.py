@@ -20,10 +20,16 @@ def test_records_are_told_the_best_way() -> None:
     best = dn.plan(RECORDS, epsilon=1.0, n=10_000)
     found = record_options(RECORDS, 1.0, 10_000)
     assert best.total_error(10_000) == min(way.error for way in found) == found[0].error
-    assert isinstance(best, dn.OneAttribute)
-    assert "one answer, whole budget" in best.explain() and "In words" in best.explain()
+    assert isinstance(best, dn.OneGroup) and best.groups == ((2,), (0,), (1,))  # most people report the 30 answers
+    assert (
+        "one answer, whole budget" in best.explain() and "The groups are answer 3 from 10% of the people" in best.explain()
+    )
     assert all(dn.certify(way.mechanism).holds for way in found)
-    assert isinstance(dn.plan(dn.Vectors([dn.Categories(["yes", "no"])] * 2), 8.0, 1000), dn.EveryAttribute)
+    two = dn.Vectors([dn.Categories(["yes", "no"])] * 2)
+    assert isinstance(dn.plan(two, 1.0, 1000), dn.OneAttribute) and isinstance(dn.plan(two, 8.0, 1000), dn.WholeRecord)
+    assert "All answers are in one group." in dn.plan(two, 8.0, 1000).explain()
+    many = dn.plan(dn.Vectors([dn.Categories(["yes", "no"])] * 40), 3.0, 1000).explain()
+    assert "There are 14 groups, of 2 to 3 answers." in many
 
 
 def test_records_keep_to_the_bits_they_may_take() -> None:

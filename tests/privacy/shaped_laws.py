@@ -60,6 +60,21 @@ def exchanges(rng: random.Random) -> dict[str, Any]:
     return reported(rng, nodes)
 
 
+def permutations(rng: random.Random) -> dict[str, Any]:
+    """A row of two parts, or with some probability another one, whose cells are exchanged as the answer says."""
+    first, second = rng.choice([1, 2]), rng.choice([1, 2])
+    width = first + second
+    nodes: Nodes = [["code", [], "x", 0, width - 1], ["code", [], "y", 0, width - 1]]
+    nodes += [["toss", [], rng.choice(ODDS)], ["toss", [], "1/3"], ["const", [], rng.choice([0, 1])]]
+    nodes += [["subset", [rng.choice([2, 3, 4])], part, rng.randint(1, part)] for part in (first, second)]
+    nodes += [["join", [5, 6]], ["subset", [4], width, rng.randint(1, width - 1)]]
+    nodes += [["where", [rng.choice([2, 3]), *rng.sample([7, 8], 2)]], ["const", [], rng.randrange(width)]]
+    nodes += [["swap", [rng.choice([7, 9, 9]), 0, 10]], ["const", [], rng.randrange(width)], ["swap", [11, 1, 12]]]
+    more = ["swap"] * 4 + ["where", "toss", "turn", "get", "put", "not", "ones", "eq", "join", "subset"]
+    go_on(rng, nodes, (0, 3), more, width)
+    return reported(rng, nodes)
+
+
 def samples(rng: random.Random) -> dict[str, Any]:
     """One number of a vector, taken by a draw, to which noise is added or which names a cell."""
     size, width = rng.choice([3, 4]), rng.choice([1, 2, 2])
@@ -149,7 +164,8 @@ def sampled_cells(rng: random.Random) -> dict[str, Any]:
 
 
 SHAPES: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    each.__name__: each for each in (sums, rows, exchanges, samples, sampled_cells, parities, orders, exclusive, known_rows)
+    each.__name__: each
+    for each in (sums, rows, exchanges, permutations, samples, sampled_cells, parities, orders, exclusive, known_rows)
 }
 
 

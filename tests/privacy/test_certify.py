@@ -257,9 +257,9 @@ class BatchSized(dn.DirectResponse):
         (Adaptive, r"A value of a law has no .any \(test_certify.py, line \d+: if again.any\(\):\)"),
         (OneForAll, "A draw for another number of answers"),
         (UnpackedNoise, "A value of a law has no .unpack"),
-        (Stateful, "does not do the same each time"),
-        (BatchSized, "does not do the same each time"),
-        (Foreign, "the same for every answer of a batch|does not do the same each time"),
+        (Stateful, "does not do the same thing each time"),
+        (BatchSized, "does not do the same thing each time"),
+        (Foreign, "the same for every answer of a batch|does not do the same thing each time"),
     ],
 )
 def test_code_that_is_no_program_neither_runs_nor_is_certified(bug: type[dn.DirectResponse], why: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 import deniable as dn
 from deniable.core import cells, encoded, lookup
 from deniable.core.mechanism import Mechanism
+from deniable.core.steps import joined
 
 Randomize = Callable[[Any, Any, Any], Any]
 HALF, RARE, NEARLY = Fraction(1, 2), Fraction(1, 1000), Fraction(9, 10)
@@ -445,6 +446,28 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
         ),
         *(dn.KeyValue(["a", "b", "c"], 0, 1, at_most=2), 1.0),
     ),
+    "a set that names one of the person's keys for certain": lambda: named_set(
+        lambda s, t, c, own: drawn_row(s, c, np.ones(len(t), np.bool_), len(t)).exchanged(own[:, 0], 4)
+    ),
+    "how many places are shared depends on the answer": lambda: named_set(
+        lambda s, t, c, own: drawn_row(s, c, own[:, 1] < 4, len(t)).exchanged(own[:, 0], 4)
+    ),
+    "a place of a set is exchanged where it is named": lambda: named_set(
+        lambda s, t, c, own: (lambda row: row.exchanged(np.where(row.bit(0), own[:, 0], 1), 4))(
+            drawn_row(s, c, c.toss(Fraction(1, 2), len(t)), len(t))
+        )
+    ),
+    "a key of a set is named in place of an exchange": lambda: named_set(
+        lambda s, t, c, own: (lambda row: row.with_bit(own[:, 0], row.bit(4)))(
+            drawn_row(s, c, c.toss(Fraction(9, 10), len(t)), len(t))
+        )
+    ),
+    "one draw of places for keys and for padding": lambda: named_set(
+        lambda s, t, c, own: (lambda part: joined([part, part]).exchanged(own[:, 0], 4))(
+            c.subset(4, 1, c.toss(Fraction(1, 2), len(t)))
+        ),
+        *(4, 4),
+    ),
     "a key from a set of all keys": lambda: leaky(
         dn.PCKVUnary,
         lambda s, t, c: (
@@ -594,6 +617,20 @@ def pairs(value: Callable[..., Any]) -> Mechanism:
         return {"pair": value(found, highs, c.below(2, len(t)), s, t, c)}
 
     return leaky(dn.PCKVDirect, randomize, dn.KeyValue(["a", "b", "c"], 0, 1, at_most=2), 1.0)
+
+
+def named_set(row: Callable[..., Any], keys: int = 4, most: int = 2) -> Mechanism:
+    """Places of a set, with another row of them."""
+
+    def randomize(s: Any, t: Any, c: Any) -> Any:
+        return {"cells": row(s, t, c, encoded(t, s._all_keys, "keys", keys + most, width=most, distinct=True)).bytes}
+
+    return leaky(dn.PrivSet, randomize, dn.KeyValue(range(keys), 0, 1, at_most=most), 1.0, 2, 1)
+
+
+def drawn_row(s: Any, c: Any, near: Any, n: int) -> Any:
+    """A row of two of four keys, or of one of them and one of the two places for padding where `near`."""
+    return joined([c.subset(4, 2, near), c.subset(2, 1, ~near)])
 
 
 def order(place: Randomize) -> Mechanism:

@@ -195,10 +195,10 @@ LEAKS: Mapping[str, Leak] = {
             randomize=lambda s, t, c: {"value": t} if isinstance(t, np.ndarray) else dn.DirectResponse.randomize(s, t, c),
         )
     ),
-    "a number of a class of its own": Leak(
+    "a number of a custom class": Leak(
         lambda: direct(randomize=lambda s, t, c: {"value": t // 5 ^ c.toss_each(np.full(len(t), 2), Sly(4))})
     ),
-    "a law of a class of its own": Leak(
+    "a law of a custom class": Leak(
         lambda: direct(
             __post_init__=lambda s: s._fix(
                 epsilon=1.0, _law=type("Law", (), {"program": dn.DirectResponse(ANSWERS, 1.0).law})()
@@ -215,7 +215,7 @@ LEAKS: Mapping[str, Leak] = {
     "lists that compute something else": Leak(
         lambda: ListsOfItsOwn(KEYS, 3.0), lambda m, a: m.perturb([a]).columns["pair"][0], ({}, {"c": 1.0})
     ),
-    "orders of a class of its own": Leak(
+    "orders of a custom class": Leak(
         lambda: OrdersOfItsOwn(POINTS, 1.0, "given", 60), lambda m, a: value(m, m.domain.answer(a))
     ),
     "a layout made after the answer": Leak(
@@ -285,12 +285,12 @@ class Turning(dn.Categories):
 @pytest.mark.parametrize("size", [7, 3000])
 def test_answers_that_change_their_codes_are_not_followed(size: int) -> None:
     """Where some answers may be disclosed, a sensitive one could take the code of one of these."""
-    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+    with pytest.raises(dn.NotCertifiable, match="custom class"):
         dn.certify(dn.UtilityOptimized(dn.DirectResponse, Turning(range(size)), [0, 1], 1.0))
     tells: dn.Mechanism = type("Tells", (dn.DirectResponse,), {"randomize": lambda s, t, c: {"value": t}})(
         Turning(range(9)), 1
     )
-    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+    with pytest.raises(dn.NotCertifiable, match="custom class"):
         dn.certify(tells, "enumerated")
     assert dn.certify(tells).loss.odds is None  # by the rules, which look at every code
 
@@ -302,7 +302,7 @@ def test_places_that_change_their_codes_have_no_metric_certificate() -> None:
     points = np.random.default_rng(3).random((6, 2))
     made = [dn.MetricRelease.laplace(domain(points), 1.0) for domain in (dn.Points, Moving)]
     assert dn.certify(made[0]).holds
-    with pytest.raises(dn.NotCertifiable, match="class of its own"):
+    with pytest.raises(dn.NotCertifiable, match="custom class"):
         dn.certify(made[1])
 
 
@@ -316,7 +316,7 @@ def test_copies_have_the_law_that_was_proved(monkeypatch: pytest.MonkeyPatch) ->
     BOX["later"] = True
     assert copy.copy(mechanism).law == mechanism.law == mechanism.because("so").law
     for other in (pickle.loads(sent), copy.deepcopy(mechanism)):
-        with pytest.raises(dn.InvalidLaw, match="another law here"):
+        with pytest.raises(dn.InvalidLaw, match="a different law here"):
             other.perturb([3])
 
 

@@ -171,7 +171,7 @@ class TestProfiles:
         seen = profile_counts(mechanism, columns)
         tally = mechanism.tally(Reports(mechanism.fingerprint, mechanism.layout, columns))
         found = dn.suspicions_of_tally(mechanism, tally, seen)
-        assert "deviation of the profiles of reports from their law" in [each.what for each in found]
+        assert "deviation of report profiles from their law" in [each.what for each in found]
         assert sum(each.error for each in found) <= 1e-6
 
     def test_the_bound_on_false_alarms_holds(self) -> None:

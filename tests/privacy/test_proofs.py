@@ -126,5 +126,5 @@ def test_what_is_no_mechanism_or_tally_is_refused_in_words() -> None:
 
 
 def test_what_has_neither_a_program_nor_a_theorem_of_ours_is_refused_in_words() -> None:
-    with pytest.raises(dn.NotCertifiable, match="cannot be written down as a program"):
+    with pytest.raises(dn.NotCertifiable, match="cannot be recorded as a program"):
         dn.certify(dn.PrivUnit(dn.UnitVectors(4), 1.0))

@@ -148,6 +148,7 @@ LEAST: dict[
     shaped_laws.sums: {"shift": 8, "waist": 8},
     shaped_laws.rows: {"mask": 10, "cells": 2, "marked cell": 8},
     shaped_laws.exchanges: {"exchange": 30},
+    shaped_laws.permutations: {"permutation": 30},
     shaped_laws.samples: {"sampling": 20, "marked cell": 20, "shift": 10},
     shaped_laws.sampled_cells: {"sampling": 15, "marked cell": 15},
     shaped_laws.parities: {"shift": 30, "waist": 20},

@@ -11,7 +11,6 @@ from deniable.arrays import Floats
 from deniable.core.estimate import Estimate
 from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
-from deniable.planning.shares import brief_candidates
 from research import rank_bound
 from research.experiments import accuracy, coverage, distribution_coverage, embeddings, planned, scale, utility
 from tests import ROOT
@@ -55,7 +54,7 @@ class TestAccuracy:
     def test_nothing_beats_the_optimum(self) -> None:
         for epsilon, size in [*accuracy.POINTS, (0.1, 2), (8.0, 2), (0.1, 4096), (8.0, 4096)]:
             found = accuracy.ratios(epsilon, size)
-            assert found.keys() == brief_candidates().keys()
+            assert found.keys() == candidates("shares", 1).keys()
             assert min(found.values()) == found["subset"] == 1
 
     def test_the_planner_is_as_near_as_is_said(self) -> None:
@@ -66,7 +65,7 @@ class TestAccuracy:
             points.replace(",", "")
         )
         largest = 0.0
-        for name in planned.keys() & brief_candidates().keys():
+        for name in planned.keys() & candidates("shares", 1).keys():
             _, ratio, epsilon, size = planned[name]
             found = accuracy.choice(float(epsilon), int(size))
             assert (found.name, f"{found.ratio:.4f}") == (name, ratio)

@@ -104,7 +104,7 @@ CHANGES: dict[str, tuple[Callable[[Record], object], str]] = {
     "an epsilon that is no number": (lambda r: r.update(epsilon=float("nan")), "states epsilon NaN"),
     "an epsilon beyond all numbers": (lambda r: r.update(epsilon=10**400), "changed: its epsilon is not"),
     "a figure as text": (lambda r: r.update(budget="2.0"), 'states budget "2.0"'),
-    "a name that Python knows": (lambda r: r.update(__class__="x"), "other entries than it should have: __class__"),
+    "a name that Python knows": (lambda r: r.update(__class__="x"), "missing or unexpected entries: __class__"),
     "a family of one's own": (
         lambda r: r["asked"]["question"][0]["mechanism"].update(mechanism="leak-1"),
         "cannot be right",
@@ -126,7 +126,7 @@ CHANGES: dict[str, tuple[Callable[[Record], object], str]] = {
     "fields of questions": (lambda r: r["programs"][0]["questions"].update(mode=[]), "is not the law"),
     "a missing part": (lambda r: r.pop("questions"), "damaged"),
     "a part of the wrong kind": (lambda r: r.update(programs=7), "damaged"),
-    "a part too many": (lambda r: r.update(signature="trust me"), "other entries than it should have: signature"),
+    "a part too many": (lambda r: r.update(signature="trust me"), "missing or unexpected entries: signature"),
 }
 
 
@@ -142,7 +142,7 @@ def test_a_changed_certificate_is_not_valid(name: str, commute: Record) -> None:
 def test_a_page_that_says_something_else_is_not_valid(commute: Record) -> None:
     shown = page(commute, survey(COMMUTE).law())
     found = verify(shown.replace("discloses at most epsilon 2.", "discloses at most epsilon 0.1."))
-    assert not found.genuine and "says something else than the data in it" in found.fault
+    assert not found.genuine and "does not match the data in it" in found.fault
 
 
 def test_another_release_may_use_other_words(commute: Record) -> None:
@@ -187,7 +187,7 @@ def test_from_the_terminal(tmp_path: Path) -> None:
     assert f"deniable verify {html}" in run("certify", file, "--html", html).output
     assert "already" in run("certify", file, "--html", html, code=2).output
     assert json.loads(run("certify", file, "--html", html, "--json", "--force").stdout)["holds"]
-    assert "The page says what the data in it says." in run("verify", html).output
+    assert "The text of the page matches the data in it." in run("verify", html).output
     record = json.loads(certificate.read_text())
     certificate.write_text(json.dumps({**record, "epsilon": 0.5}))
     done = run("verify", certificate, code=1).output

@@ -8,7 +8,6 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, open_store, results
-from deniable.planning.planner import plan_brief
 from deniable.survey.kinds.summary import round_bins, round_group
 from deniable.survey.rounds import next_survey
 from tests.surveys import survey
@@ -61,7 +60,7 @@ def test_the_target_plans_a_distribution_and_is_part_of_the_contract(asked: dn.S
         (GRADE.replace('"distribution"', '"mean"'), "target must be one of 'distribution', 'quantiles', 'ranges'"),
         (
             AGE.replace('target = "quantiles"\n', "").replace("How old are you?", "distribution"),
-            'ask holds the words of the question. What is to be estimated is its target = "distribution"',
+            'ask is the text of the question. To say what to estimate, write target = "distribution"',
         ),
         (AGE + "steps = 4000\n", "a grid of 2 to"),
     ],
@@ -219,9 +218,9 @@ class TestQuantiles:
         """As `next_round` plans it, for the people of one round; another target, or one round, has its own plan."""
         (age,) = survey(ABOUT.replace("people", "rounds = 3\npeople") + self.ASKED).questions
         people, line = -(-5000 // 3), dn.Interval(0, 60, steps=60, clip=True)
-        first = dn.next_round(line, 4.0, people, [0.5, 0.9])
+        first = dn.next_round(line, 4.0, people, [0.5, 0.9], edition=1)
         assert age.mechanism.fingerprint == first.fingerprint
-        best = {target: plan_brief(line, 4.0, people, target) for target in ("ranges", "distribution")}
+        best = {target: dn.plan(line, 4.0, people, target=target, edition=1) for target in ("ranges", "distribution")}
         assert best["distribution"] == dn.plan(line, 4.0, people, target="distribution")
         for target, planned in best.items():
             (whole,) = survey(ABOUT.replace("people", "rounds = 3\npeople") + AGE.replace("quantiles", target)).questions

@@ -88,7 +88,7 @@ def test_the_variance_of_one_attribute_counts_who_was_drawn() -> None:
             moments[0] += chance * share
             moments[1] += chance * share**2
     assert moments[0] == Fraction(3, 4)
-    found = mechanism.noise(0, np.array([0.75, 0.25]), 4, 2)
+    found = mechanism.noise(0, np.array([0.75, 0.25]), 4, [2, 2])
     assert found[0] == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-12)
 
 

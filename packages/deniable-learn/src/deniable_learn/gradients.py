@@ -1,7 +1,7 @@
 """The mean of gradients, from one certified report of each person about a gradient that was cut to a public bound."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -19,9 +19,10 @@ from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
-from deniable.kernels.lengths import on_sphere
+from deniable.kernels.lengths import Factors, on_sphere, outer_on_sphere
 from deniable.mechanisms.releases.release import Release
 from deniable_learn.learner import checked_choice, checked_positive, checked_whole
+from deniable_learn.network import multiplied
 
 BALL = ("directions", "unit-axes", "unit-codes", "privunit")
 SAMPLED = {
@@ -89,21 +90,36 @@ class GradientReports:
         """What the collector learns from the reports on these vectors, one row for each person: about their mean."""
         return self.mean_of([gradients], coins)
 
-    def mean_of(self, blocks: Iterable[Floats], coins: Coins) -> Floats:
-        """The same where the vectors come in blocks, each of which is thrown away when its people have reported."""
+    def mean_of(self, blocks: Iterable[Floats | Factors], coins: Coins) -> Floats:
+        """The same where the vectors come in blocks, each of which is thrown away when its people have reported.
+
+        A block may also be given as outer products, one after the other in each vector.
+        """
         mechanism = self.mechanism
         if isinstance(mechanism, Release):
             sums, people = np.zeros(self.dimensions), 0
             for block in blocks:
-                sums, people = sums + self._released(self.cut(block), mechanism, coins), people + len(block)
+                rows = block if isinstance(block, np.ndarray) else multiplied(block)
+                sums, people = sums + self._released(self.cut(rows), mechanism, coins), people + len(rows)
             return sums * (self.dimensions / people)
-        tally = _tallied(mechanism, (mechanism.perturb(self._in_domain(block), coins) for block in blocks))
+        tally = _tallied(mechanism, (mechanism.perturb(rows, coins) for rows in self._all_in_domain(blocks)))
         mean = mechanism.estimate(tally).values[: self.dimensions]
         return mean * self.clip if self.way in BALL else mean
 
     def _in_domain(self, rows: Floats) -> Floats:
         """Cut, and as the mechanism takes them."""
         return on_sphere(rows, self.clip) if self.way in BALL else self.cut(rows)
+
+    def _all_in_domain(self, blocks: Iterable[Floats | Factors]) -> Iterator[Floats]:
+        """The same for blocks; those of products are in the same memory, one after the other."""
+        room = np.empty((0, self.dimensions + 1))
+        for block in blocks:
+            if isinstance(block, np.ndarray) or self.way not in BALL:
+                yield self._in_domain(block if isinstance(block, np.ndarray) else multiplied(block))
+            else:
+                many = len(block[0][0])
+                room = room if len(room) >= many else np.empty((many, self.dimensions + 1))
+                yield outer_on_sphere(block, self.clip, room)
 
     def _released(self, rows: Floats, mechanism: Release, coins: Coins) -> Floats:
         """The sums of what was reported of each coordinate."""

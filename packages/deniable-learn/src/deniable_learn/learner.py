@@ -215,7 +215,12 @@ def scaled(rows: Floats, ends: tuple[Floats, Floats]) -> Floats:
         raise InvalidParameter(
             f"There are {rows.shape[1]} features: the public range must have one pair of ends, or one for each feature."
         )
-    return np.asarray(2 * (np.clip(rows, low, high) - low) / (high - low) - 1)
+    found = np.clip(rows, low, high)  # then 2 (x - low) / (high - low) - 1, in the same memory
+    found -= low
+    found *= 2
+    found /= high - low
+    found -= 1
+    return np.asarray(found)
 
 
 def checked_classes(classes: Sequence[Hashable] | str | None) -> tuple[Hashable, ...]:
@@ -266,6 +271,12 @@ def class_numbers(labels: ArrayLike | Sequence[Hashable], classes: Sequence[Hash
     given = labelled(labels)
     if len(given) != people:
         raise OutsideDomain("Give one label for each person: X and y have inconsistent numbers of samples.")
+    known = np.array(classes) if all(type(label) is int and abs(label) < 1 << 62 for label in classes) else None
+    if known is not None and given.dtype == np.int64:  # as most are: in a twentieth of the time
+        order = np.argsort(known)
+        found = order[np.minimum(np.searchsorted(known, given, sorter=order), len(known) - 1)]
+        if np.array_equal(known[found], given):
+            return found
     places = {label: place for place, label in enumerate(classes)}
     try:
         return np.array([places[label] for label in given.tolist()], np.int64)
@@ -273,6 +284,13 @@ def class_numbers(labels: ArrayLike | Sequence[Hashable], classes: Sequence[Hash
         raise OutsideDomain(
             "A label is not one of the classes. Add it to the classes, or map it to one of them first."
         ) from None
+
+
+def sorted_places(numbers: Ints) -> Ints:
+    """The places of numbers in their order, equal ones as they come."""
+    order = np.argsort(numbers)  # which may swap equal ones, but takes a third of the time
+    ordered = numbers[order]
+    return np.argsort(numbers, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order
 
 
 def checked_targets(targets: ArrayLike, ends: tuple[Floats, Floats], people: int) -> Floats:

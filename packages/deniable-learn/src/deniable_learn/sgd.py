@@ -11,6 +11,7 @@ from deniable.core.coins import Coins, SecureCoins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon
 from deniable.errors import EmptyBatch
+from deniable.kernels.lengths import Factors
 from deniable_learn.gradients import WAYS, GradientReports, shared_out
 from deniable_learn.learner import (
     Classifier,
@@ -26,12 +27,14 @@ from deniable_learn.learner import (
     class_numbers,
     coins_from,
     scaled,
+    sorted_places,
     unscaled,
 )
 from deniable_learn.network import Network
 
 BLOCK = 1 << 21  # numbers of gradients that are made at a time; what a seed gives depends on it
-SECURE_BLOCK = 1 << 16  # the same with secure coins: so few that they stay in the processor's cache
+SECURE_BLOCK = 5 << 14  # the same with secure coins: so few that they stay in the processor's cache
+TOGETHER = 4  # blocks whose predictions are made together then: these take little memory
 
 
 class _PrivateSGD(Learner):
@@ -84,7 +87,7 @@ class _PrivateSGD(Learner):
         total, average, step = self.passes * self.rounds, np.zeros_like(weights), 0
         for _ in range(self.passes):
             # In which round a person takes part is drawn in public.
-            order = np.argsort(coins.below(1 << 62, people), kind="stable")
+            order = sorted_places(coins.below(1 << 62, people))
             for own in np.array_split(order, self.rounds):
                 mean = reports.mean_of(self._blocks(weights, rows, right, own, coins), coins)
                 step += 1
@@ -93,11 +96,15 @@ class _PrivateSGD(Learner):
                     average += weights / (total - total // 2)
         self.weights_ = average
 
-    def _blocks(self, weights: Floats, rows: Floats, right: NDArray[Any], own: Ints, coins: Coins) -> Iterator[Floats]:
-        step = max(1, (SECURE_BLOCK if type(coins) is SecureCoins else BLOCK) // self.network_.size)
-        for begin in range(0, len(own), step):
-            part = own[begin : begin + step]
-            yield self.network_.gradients(weights, rows[part], right[part])
+    def _blocks(self, weights: Floats, rows: Floats, right: NDArray[Any], own: Ints, coins: Coins) -> Iterator[Factors]:
+        secure, size = type(coins) is SecureCoins, self.network_.size
+        step = max(1, (SECURE_BLOCK if secure else BLOCK) // size)
+        many = TOGETHER * step if secure else step
+        for first in range(0, len(own), many):
+            part = own[first : first + many]
+            factors = self.network_.factors(weights, rows[part], right[part])
+            for begin in range(0, len(part), step):
+                yield [(left[begin : begin + step], given[begin : begin + step]) for left, given in factors]
 
     def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")

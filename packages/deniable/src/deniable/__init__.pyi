@@ -161,6 +161,7 @@ from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
 from deniable.mechanisms.key_value.permanent_set import PermanentSet as PermanentSet
 from deniable.mechanisms.key_value.privkvm import PrivKVM as PrivKVM
+from deniable.mechanisms.key_value.privset import PrivSet as PrivSet
 from deniable.mechanisms.key_value.three_design import feasible_regions as feasible_regions
 from deniable.mechanisms.key_value.three_state import ThreeState as ThreeState
 from deniable.mechanisms.means.bit_sampling import BitSampling as BitSampling
@@ -281,6 +282,7 @@ from deniable.wrappers.every_attribute import EveryAttribute as EveryAttribute
 from deniable.wrappers.fake_attributes import FakeAttributes as FakeAttributes
 from deniable.wrappers.memoized import Memoized as Memoized
 from deniable.wrappers.one_attribute import OneAttribute as OneAttribute
+from deniable.wrappers.one_group import OneGroup as OneGroup
 from deniable.wrappers.one_pair import OnePair as OnePair
 from deniable.wrappers.pilot import Pilot as Pilot
 from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
@@ -288,3 +290,4 @@ from deniable.wrappers.published_utility import PublishedUtility as PublishedUti
 from deniable.wrappers.seeded import Seeded as Seeded
 from deniable.wrappers.seeded_channel import SeededChannel as SeededChannel
 from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized
+from deniable.wrappers.whole_record import WholeRecord as WholeRecord

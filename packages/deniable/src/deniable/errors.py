@@ -25,7 +25,7 @@ class DeniableError(Exception):
 
 
 class InvalidParameter(DeniableError, ValueError):
-    """An epsilon, size, probability or confidence that makes no sense."""
+    """An epsilon, size, probability or confidence that is not allowed."""
 
 
 class OutsideDomain(DeniableError, ValueError):
@@ -37,7 +37,7 @@ class EmptyBatch(DeniableError, ValueError):
 
 
 class InvalidCoins(DeniableError, TypeError):
-    """Something else, such as a bare seed, where a source of randomness is expected."""
+    """Something other than a source of randomness, such as a bare seed."""
 
 
 class InvalidReport(DeniableError, ValueError):
@@ -49,15 +49,15 @@ class SurveyMismatch(DeniableError, ValueError):
 
 
 class InvalidSurvey(InvalidParameter):
-    """A survey file that says something impossible; the message begins with the file and the line."""
+    """An invalid survey file; the message begins with the file and the line."""
 
 
 class BudgetSpent(DeniableError):
-    """A person who has answered this survey already, or whose budget does not suffice for it."""
+    """The person has already answered this survey, or their budget does not suffice for it."""
 
 
 class Unavailable(DeniableError):
-    """A collector or a store that cannot take reports just now; nothing was counted, so try again later."""
+    """A collector or a store that cannot take reports right now; nothing was counted, so try again later."""
 
 
 class NotCertifiable(DeniableError):
@@ -65,7 +65,7 @@ class NotCertifiable(DeniableError):
 
 
 class InvalidLaw(DeniableError, ValueError):
-    """A law that cannot be written down as a program, or a program that is none."""
+    """A law that cannot be recorded as a program, or a program that is not a valid law."""
 
 
 class EngineFailure(DeniableError, RuntimeError):

@@ -71,7 +71,7 @@ def cores() -> int:
 def engine_of(engine: object, workers: int | None) -> Iterator[Engine]:
     """The engine for a client of a cluster, for the address of one, or for None: processes on this machine."""
     if workers is not None and (engine is not None or workers < 1):
-        raise InvalidParameter("workers must be at least 1 and applies to this machine only; a cluster has its own workers.")
+        raise InvalidParameter("workers must be at least 1 and apply to this machine only; a cluster has its own workers.")
     if engine is None:
         from deniable.aggregate.processes import Processes
 

@@ -76,7 +76,7 @@ def aggregate_joint(
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> JointTally:
-    """The counts behind a table of two or three questions, from files, equal to the integer to those of one process.
+    """The counts behind a table of two or three questions, from files; the same integers as from one process.
 
     Either `mechanisms` and `files` map each question to its mechanism and its files, such as "reports/smokes-*.parquet". In
     the order of their names, the files of all questions must hold the same people in the same order, as the segments of a

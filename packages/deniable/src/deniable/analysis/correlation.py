@@ -15,7 +15,7 @@ from deniable.errors import InvalidParameter
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation in the population, with its standard error and interval, and the p-value that it is zero."""
+    """A correlation in the population, with its standard error, its interval, and the p-value of no correlation."""
 
     value: float
     standard_error: float
@@ -46,7 +46,7 @@ def table_correlation(
 ) -> Correlation:
     """The correlation in a table of two questions, with the error that the covariance of its shares gives it."""
     if shares.ndim != 2:
-        raise InvalidParameter("A correlation is of two questions. Take a pair of them: table.pair(first, second).")
+        raise InvalidParameter("A correlation needs two questions. Take a pair of them: table.pair(first, second).")
     if not ranks and any(isinstance(label, str) for each in answers for label in each):
         raise InvalidParameter("The answers are not numbers. Their order has a correlation too: correlation(ranks=True).")
     fixed = None if ranks else [np.array(each, np.float64) for each in answers]

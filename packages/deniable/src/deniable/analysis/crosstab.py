@@ -16,6 +16,7 @@ from deniable.errors import InvalidParameter
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.every_attribute import EveryAttribute
 from deniable.wrappers.one_pair import OnePair, Tables
+from deniable.wrappers.whole_record import WholeRecord
 
 Source = Reports | Tally | JointTally | Mapping[str, Any]
 
@@ -65,8 +66,8 @@ def crosstab(
         return reports.table(*(str(each) for each in (mechanisms, *questions)))
     if isinstance(mechanisms, str):
         raise InvalidParameter(
-            "Reports need the mechanisms that made them: crosstab(reports, mechanisms, 'a', 'b'). Of a survey, give what it "
-            "has collected: crosstab(collected('survey.toml'), 'a', 'b')."
+            "Reports need the mechanisms that made them: crosstab(reports, mechanisms, 'a', 'b'). For a survey, give what "
+            "it has collected: crosstab(collected('survey.toml'), 'a', 'b')."
         )
     if isinstance(mechanisms, Mapping):
         return _of_questions(reports, mechanisms, questions)
@@ -156,9 +157,17 @@ def of_mechanism(
 @of_mechanism.register
 def _(mechanism: Attributes, reports: Any, questions: Any, names: Any = None) -> Table:
     raise InvalidParameter(
-        "Each of these people reported one answer, so their reports say nothing of how answers hang together. Ask with "
+        "Each of these people reported one answer, so their reports say nothing about how answers are related. Ask with "
         "OnePair, EveryAttribute or a compound question: plan_tables(domains, epsilon, n) compares them."
     )
+
+
+@of_mechanism.register
+def _(mechanism: WholeRecord, reports: Any, questions: Any, names: Any = None) -> Table:
+    if isinstance(reports, Tally):
+        raise InvalidParameter("A tally of whole records has the votes for each attribute only. Give their reports.")
+    compound, own = mechanism.compound(reports)
+    return of_mechanism(compound, own, questions, names)
 
 
 @of_mechanism.register
@@ -171,7 +180,8 @@ def _(mechanism: EveryAttribute, reports: Any, questions: Any, names: Any = None
         return table_of_tally(reports, found, asked)
     if not isinstance(reports, Reports):
         raise InvalidParameter(
-            "A tally of single answers says nothing of pairs of them. Give the reports themselves, or their joint tally: "
+            "A tally of single answers says nothing about pairs of answers. Give the reports themselves, or their "
+            "joint tally: "
             "aggregate_joint(mechanism, files)."
         )
     return table_of_tally(JointTally.of(found, mechanism.reports_on(reports, axes), asked), found, asked)

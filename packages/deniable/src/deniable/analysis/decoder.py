@@ -347,7 +347,7 @@ def same_people(columns: Sequence[tuple[str, int]]) -> int:
         listed = ", ".join(f"{name!r} has {length:,}" for name, length in columns)
         raise InvalidParameter(
             f"The questions were not answered by the same people: {listed} reports. Give the reports of the people who "
-            "answered all of them, in the same order; reports of different people say nothing of how answers hang together."
+            "answered all of them, in the same order; reports of different people say nothing about how answers are related."
         )
     if lengths == {0}:
         raise EmptyBatch("There are no reports to relate.")

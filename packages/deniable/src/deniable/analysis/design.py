@@ -143,7 +143,7 @@ class Design:
         if len(made.states) > MOST_STATES:
             raise InvalidParameter(
                 f"The randomized covariates have {len(made.states):,} combinations of answers; at most {MOST_STATES} are "
-                "followed. Combine answers, or leave a covariate out."
+                "supported. Combine answers, or leave a covariate out."
             )
         made.check_silence()
         return made

@@ -29,7 +29,7 @@ MOST_GROUPS = 64
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more there is in the second group than in the first, in the population."""
+    """The difference between the second group and the first, in the population."""
 
     first: object
     second: object
@@ -123,7 +123,7 @@ def compare_groups(
     labels, inside = _membership(groups)
     sums = inside.sum(axis=0)
     if (sums <= 0).any():
-        raise InvalidParameter(f"Some group of {by!r} has no people as far as can be seen. Leave it out, or collect more.")
+        raise InvalidParameter(f"The estimated size of some group of {by!r} is zero. Leave it out, or collect more reports.")
     means = inside.T @ values / sums
     influence = inside * (values[:, None] - means[None, :]) / sums[None, :]
     return GroupComparison(
@@ -142,7 +142,7 @@ def _in_table(table: Table, factor: Factor, by: str, confidence: float) -> Group
         weights = np.array(table.answers[0], np.float64)
     sums = table.shares.sum(axis=0)
     if (sums <= 0).any():
-        raise InvalidParameter(f"Some group of {by!r} has no people as far as can be seen. Collect more reports.")
+        raise InvalidParameter(f"The estimated size of some group of {by!r} is zero. Collect more reports.")
     means = weights @ table.shares / sums
     slope = np.zeros((len(sums), *table.shares.shape))
     for group in range(len(sums)):

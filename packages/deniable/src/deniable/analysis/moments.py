@@ -74,7 +74,7 @@ def regression_of(
     if np.linalg.eigvalsh(solved.slope + solved.slope.T).min() <= 0:
         notes.append("The noise is too large for this model: its equations have no stable solution. Collect more reports.")
     if not solved.converged:
-        notes.append("Not converged after 100 rounds: the equations have no solution near.")
+        notes.append("Not converged after 100 rounds: the equations have no solution nearby.")
     if kind == "logistic":
         notes += separated(design, solved.found)
     return Regression(
@@ -108,7 +108,7 @@ def of_table(formula: Formula, data: HasTables, family: Family | None) -> Regres
     names = [formula.outcome.name, *formula.variables]
     if not 2 <= len(names) <= 3:
         raise InvalidParameter(
-            f"What a survey has counted are tables of two or three questions, and this model has {len(names)}. Take one or "
+            f"A survey counts tables of two or three questions, and this model has {len(names)}. Take one or "
             "two covariates, or fit the reports themselves: keep_reports = true."
         )
     table = data.table(*names)

@@ -128,7 +128,7 @@ def compound_errors(mechanism: Mechanism, tables: Sequence[Sequence[int]], n: in
     even = np.full(size, 1 / size)
     covariance = decoder(mechanism).mean_square(even) - np.outer(even, even)
     ontos = [summing(shape, table) for table in tables]
-    return [np.sqrt(_for_people(onto @ covariance @ onto.T, onto @ even) / n) for onto in ontos]
+    return [np.sqrt(np.maximum(_for_people(onto @ covariance @ onto.T, onto @ even), 0) / n) for onto in ontos]
 
 
 def product_errors(mechanisms: Sequence[Mechanism], tables: Sequence[Sequence[int]], n: int) -> list[Floats]:

@@ -84,7 +84,7 @@ def _check_power(power: float, level: float) -> None:
 
 
 def smallest_effect(target: PowerTarget, n: int, power: float = 0.8, level: float = 0.05) -> float:
-    """The smallest effect that n people are enough to see, so often as `power` says, with a test at this level.
+    """The smallest effect that a test at this level detects with probability `power`, from n people.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse

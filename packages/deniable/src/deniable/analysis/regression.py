@@ -55,8 +55,8 @@ def regress(
     if isinstance(data, HasTables):
         if mechanisms is not None or weights is not None or method == "likelihood":
             raise InvalidParameter(
-                "What a survey has counted are tables, so models of it are fitted by moments, without mechanisms and "
-                "weights. The exact likelihood needs each person's reports: keep_reports = true."
+                "A survey counts tables, so its models are fitted by moments, without mechanisms and weights. The "
+                "exact likelihood needs each person's reports: keep_reports = true."
             )
         return of_table(Formula.parse(formula), data, family)
     read = Formula.parse(formula)
@@ -94,7 +94,8 @@ def _asked(together: tuple[Together, ...], formula: Formula) -> tuple[Together, 
                 inside = [factor.name for factor in term if factor.name in each.names]
                 if len(inside) > 1:
                     raise InvalidParameter(
-                        f"Each person reported a pair, so nothing is known of {formula.outcome.name!r} by {inside[0]!r} and "
+                        f"Each person reported a pair, so nothing is known about {formula.outcome.name!r} by "
+                        f"{inside[0]!r} and "
                         f"{inside[1]!r} at once. Leave the interaction out, or ask for a table of the three questions."
                     )
     return found

@@ -21,7 +21,7 @@ LABEL = "synthetic"
 
 @dataclass(frozen=True, eq=False)
 class SyntheticRows:
-    """Rows of nobody, drawn from estimated tables: for trying things out, not for measuring anything."""
+    """Synthetic rows, drawn from estimated tables: for trying things out, not for estimates."""
 
     columns: dict[str, list[Any]]
     links: tuple[tuple[str, str], ...]  # the pairs whose tables were followed
@@ -36,7 +36,7 @@ class SyntheticRows:
         pairs = ", ".join(f"{first} and {second}" for first, second in self.links) or "no pair"
         return (
             f"{len(self):,} synthetic rows, drawn with seed {self.seed} from estimated tables. No row is a person. They "
-            f"follow the tables of {pairs}; all other dependence is what follows from those. Estimate from the reports, not "
+            f"follow the tables of {pairs}; all other dependence follows from those. Estimate from the reports, not "
             "from these."
         )
 

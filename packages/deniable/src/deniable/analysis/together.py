@@ -14,6 +14,7 @@ from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
 from deniable.wrappers.every_attribute import EveryAttribute
 from deniable.wrappers.one_pair import OnePair
+from deniable.wrappers.whole_record import WholeRecord
 
 Coded = tuple[Ints, Floats]  # for each person a number, and for each number an array with an axis for every question
 
@@ -32,7 +33,7 @@ class Together:
             raise InvalidParameter(f"The mechanism is for {len(parts)} questions. Give a tuple of as many different names.")
         if not isinstance(self.mechanism, OnePair | EveryAttribute) and not isinstance(self.mechanism.domain, Product):
             raise InvalidParameter(
-                "Each of these people reported one answer, so their reports say nothing of how answers hang together. Ask "
+                "Each of these people reported one answer, so their reports say nothing about how answers are related. Ask "
                 "with plan_tables(domains, epsilon, n)."
             )
 
@@ -121,7 +122,10 @@ def apart(data: Any, mechanisms: Mapping[Any, Mechanism]) -> tuple[Any, dict[str
     for key in several:
         if key not in columns:
             raise InvalidParameter(f"There are no reports on {key!r}. Give them under the same names as their mechanism.")
-        both = Together(tuple(map(str, key)), mechanisms[key], columns.pop(key))
+        made, reports = mechanisms[key], columns.pop(key)
+        if isinstance(made, WholeRecord):
+            made, reports = made.compound(reports)
+        both = Together(tuple(map(str, key)), made, reports)
         if isinstance(both.mechanism, EveryAttribute):
             columns |= dict(zip(both.names, both.mechanism.reports_on(both.reports, range(len(key))), strict=True))
             own |= dict(zip(both.names, both.mechanism.parts, strict=True))

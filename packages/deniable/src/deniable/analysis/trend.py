@@ -24,7 +24,7 @@ WEEK = 7
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one answer that is larger than noise: it began in period `since`, and was named after period `named`."""
+    """A change of one answer that is larger than noise: it began in period `since` and was detected after period `named`."""
 
     answer: object
     since: int
@@ -156,7 +156,7 @@ class Trend:
         found = np.flatnonzero(self.periods == period)
         if not len(found):
             raise InvalidParameter(
-                f"There are no results of period {period}. They are of {self.periods[0]} to {self.periods[-1]}."
+                f"There are no results for period {period}. There are results for {self.periods[0]} to {self.periods[-1]}."
             )
         return int(found[0])
 
@@ -223,7 +223,7 @@ def trend_of(mechanism: Mechanism, periods: Sequence[int], estimates: Sequence[E
     """The trend of a question from an estimate for each period."""
     first = estimates[0]
     if first.variance is None:
-        raise InvalidParameter("A trend needs estimates with their variance. Do not clean them before.")
+        raise InvalidParameter("A trend needs estimates with their variance. Do not clean them first.")
     values = np.array([each.values for each in estimates])
     reports = np.array([each.n for each in estimates])
     # Variances that are known up to a share which is itself estimated: all periods together say it best.

@@ -1,4 +1,4 @@
-"""Audits: a lower bound of the privacy loss of any client, from its reports alone."""
+"""Audits: a lower bound on the privacy loss of any client, from its reports alone."""
 
 from deniable.audit.result import Audit
 from deniable.audit.run import audit

@@ -7,7 +7,7 @@ ENOUGH = 20  # sightings under one value, none under the other: then the loss ma
 
 @dataclass(frozen=True)
 class Audit:
-    """A lower bound of the privacy loss of a client, with the event that shows it.
+    """A lower bound on the privacy loss of a client, with the event that shows it.
 
     It is wrong with probability at most 1 - confidence: the event and the two values were chosen on other trials than those
     that are counted here. A client that is consistent with its claim is not thereby proved: no number of trials can do that.

@@ -85,7 +85,9 @@ def audit(
     asked = list(known if values is None else values)
     made, kind = _made(client, asked, groups, repeats, draw, coins)
     if supports is not None and (isinstance(made, MechanismClient) or repeats > 1):
-        raise InvalidParameter("`supports` is for single reports of a client that is no mechanism: a mechanism has its own.")
+        raise InvalidParameter(
+            "`supports` is for single reports of a client that is not a mechanism: a mechanism has its own."
+        )
     context = Context(asked, mechanism, repeats, timing, not isinstance(made, FileClient), supports)
     judge = Judge(max(2, round(trials * (1 - SEARCH))), NormalDist().inv_cdf(1 - (1 - confidence)))
     found = _search(made, context, round(trials * SEARCH), judge, draw, progress)

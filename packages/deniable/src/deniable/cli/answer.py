@@ -19,7 +19,9 @@ from deniable.survey.rounds import people_of
 
 AT_ONCE = 10_000  # people whose reports are made together
 CHANGES = 0.02  # of simulated people, between two periods
-mix_option = options.file_option("--mix", help="Send through the relay of these terms, a file that deniable mix keys wrote.")
+mix_option = options.file_option(
+    "--mix", help="Send through the relay named in these terms, a file that deniable mix keys wrote."
+)
 
 
 @click.command(short_help="Answer a survey in the terminal.")
@@ -73,7 +75,7 @@ def answer(
     _exchanged(device, sending=False)
     if device.message() is None:
         if not device.due:
-            raise BudgetSpent("It is not your turn in this period: your device drew once in which periods you report.")
+            raise BudgetSpent("You do not report in this period: your device drew once, at random, in which periods you do.")
         device.answer(_asked(asked, device))
     else:
         click.echo("You have already answered this survey. If your report has not arrived, the same one is sent again.")
@@ -84,7 +86,7 @@ def answer(
         cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
         click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
     if terms is not None:
-        click.echo(f"It goes to the relay at {terms.relay}, under terms with the fingerprint {terms.fingerprint}")
+        click.echo(f"It goes to the relay at {terms.relay}, under the terms with fingerprint {terms.fingerprint}")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
     _exchanged(device, sending=True)
@@ -94,7 +96,7 @@ def answer(
     if terms is None:
         click.echo("The collector has counted it.")
     else:
-        click.echo(f"The relay has stored it, and passes it on with at least {terms.people - 1:,} others.")
+        click.echo(f"The relay has stored it and will pass it on with at least {terms.people - 1:,} others.")
 
 
 def _exchanged(device: Device, sending: bool) -> None:
@@ -109,8 +111,8 @@ def _exchanged(device: Device, sending: bool) -> None:
         click.echo("Your invitation was exchanged for a token, which does not disclose the invitation.")
     elif wait > 0:
         click.echo(
-            f"The report is sent in {wait:.0f} s, so that it does not follow the exchange at once. You may also stop "
-            "here, and run the command again later."
+            f"The report will be sent in {wait:.0f} s, so that its time cannot be matched with the exchange. You may also "
+            "stop now and run the command again later."
         )
         time.sleep(wait)
 
@@ -157,7 +159,8 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     default=1,
     show_default=True,
     metavar="P",
-    help="Of a survey that asks again: how many periods up to now. One person in 50 changes an answer between two of them.",
+    help="For a survey that asks again: how many periods up to now to simulate. One person in 50 changes an answer "
+    "from one period to the next.",
 )
 @mix_option
 @options.seed
@@ -178,7 +181,7 @@ def simulate(
     """Send the reports of N made-up people to the collector of SURVEY over HTTP.
 
     Their answers are drawn at random, some common and some rare, and randomized as on a device. Use it to preview the
-    results of a survey and to test the load on its collector. Nothing can separate them from real people afterwards:
+    results of a survey and to test the load on its collector. Nothing can separate them from real people afterwards;
     deniable manage delete removes all reports of a survey.
 
     \b
@@ -199,7 +202,7 @@ def simulate(
         raise InvalidParameter("Say how many people to simulate: --people 1000.")
     if asked.invitations is not None:
         raise InvalidParameter(
-            "This survey counts invited people only, so nobody can be made up. Simulate a copy of it without [invitations]."
+            "This survey counts only invited people, so it cannot be simulated. Simulate a copy of it without [invitations]."
         )
     if not yes:
         where = f"at {url}" if terms is None else f"behind the relay at {terms.relay}"
@@ -256,7 +259,7 @@ def simulate(
 
 def _check_periods(survey: Survey, periods: int) -> None:
     if survey.repeats is None and periods > 1:
-        raise InvalidParameter("This survey asks once, so it has no further periods to simulate. Leave --periods out.")
+        raise InvalidParameter("This survey asks only once, so there are no periods to simulate. Leave --periods out.")
     if survey.repeats is not None and periods > min(survey.late, survey.period(time.time())) + 1:
         raise InvalidParameter(
             f"The collector accepts reports of this period and of {survey.late} before it. Simulate fewer periods, or raise "

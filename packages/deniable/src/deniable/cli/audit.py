@@ -27,7 +27,7 @@ from deniable.errors import InvalidParameter
 @click.option(
     "--supports",
     metavar="M:F",
-    help="A Python function of a report and a value: whether the collector counts the report for the value.",
+    help="A Python function of a report and a value that returns whether the collector counts the report for the value.",
 )
 @click.option("--command", "as_command", is_flag=True, help="Run CLIENT as a command, whatever it looks like.")
 @click.option("--trials", type=int, default=TRIALS, show_default=True, metavar="N", help="How many people to simulate.")

@@ -165,12 +165,14 @@ def _bounded(mechanism: Mechanism) -> Mechanism:
 @certify.command("survey", short_help="Every question of a survey, and all of them together.")
 @surveys.argument
 @options.json_flag
-@options.file_option("--mix", help="State what is lost if reports are mixed on these terms, and if they are not.")
+@options.file_option(
+    "--mix", help="Also state the privacy loss if reports are mixed under these terms, and if they are not."
+)
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=None,
-    help="With --mix: the probability with which the smaller loss may fail. Default: that of the terms.",
+    help="With --mix: the probability with which the smaller loss may fail. Default: as in the terms.",
 )
 @options.target("--html", help="Write the certificate to FILE as a page that people can read and deniable verify can check.")
 @options.force
@@ -180,8 +182,8 @@ def survey_mode(
 ) -> None:
     """Certify every question of SURVEY, and what one person spends on all of them.
 
-    The certificate can be handed on: with --json or --html it holds the survey, the law of the reports and the steps of the
-    proof, and anybody can check it again with deniable verify.
+    The certificate can be passed on: with --json or --html it contains the survey, the law of the reports and the steps
+    of the proof, and anybody can check it again with deniable verify.
 
     \b
     deniable certify survey.toml
@@ -191,7 +193,9 @@ def survey_mode(
     """
     asked = Survey.load(survey)
     if mix is not None and (as_json or html is not None):
-        raise InvalidParameter("The losses of mixed reports are printed, and are no part of the record. Leave --mix out.")
+        raise InvalidParameter(
+            "The losses of mixed reports are only printed; they are not part of the certificate. Leave --mix out."
+        )
     both = None if mix is None else _mixed(asked, mix, delta)
     for question in asked.questions:
         _check_mechanism(question.mechanism)
@@ -219,7 +223,7 @@ def survey_mode(
             click.echo(f"\n{both}")
         if asked.invitations is None and not asked.has_secrets:
             click.echo(
-                "\nNot certified: that each person answers once. Anyone can, any number of times: see deniable invite."
+                "\nNot certified: that each person answers once. Anyone can answer any number of times; see deniable invite."
             )
     if not found.holds:
         ctx.exit(1)
@@ -233,7 +237,8 @@ def _mixed(survey: Survey, file: Path, delta: float | None) -> BothLosses:
 
 
 def _check_mechanism(mechanism: Mechanism) -> None:
-    if mechanism.question != "vectors" and mechanism.loss().proof != "theorem":  # which do not go through all answers
+    listed = mechanism.question not in ("vectors", "discovery")  # whose proofs do not go through all answers
+    if listed and mechanism.loss().proof != "theorem":
         _check_size(len(mechanism.domain.labels))
 
 

@@ -26,7 +26,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidParameter(f"{path} is no TOML file: {error}.") from error
+        raise InvalidParameter(f"{path} is not a TOML file: {error}.") from error
     known = settings(ctx.command)
     unknown = sorted(given.keys() - known.keys())
     if unknown:
@@ -54,5 +54,6 @@ option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_read,
-    help="Read options from FILE, in TOML: port = 8080. The command line and variables such as DENIABLE_PORT come first.",
+    help="Read options from FILE, in TOML: port = 8080. The command line and variables such as DENIABLE_PORT take "
+    "precedence.",
 )

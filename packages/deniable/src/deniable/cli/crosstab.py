@@ -111,7 +111,7 @@ def _table(files: Any, mechanism_files: Any, names: Any, questions: Any, at_scal
 
     if not mechanism_files:
         raise InvalidParameter(
-            "Reports need their mechanism: --mechanism FILE. Of a survey, name its file: survey.toml A B."
+            "Reports need their mechanism: --mechanism FILE. For a survey, give its file: survey.toml A B."
         )
     mechanisms = [read_mechanism(file) for file in mechanism_files]
     if len(mechanisms) == 1 and at_scale is not None:

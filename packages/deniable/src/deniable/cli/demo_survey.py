@@ -38,7 +38,7 @@ def run_survey(console: "Console", seed: int | None) -> None:
             with panel.waiting("starting a collector"):
                 survey = _ready(asked, url)
             console.print(
-                f"One file describes the survey. The collector runs at {url} and keeps its database beside the file.",
+                f"One file describes the survey. The collector runs at {url} and keeps its database next to the file.",
                 markup=False,
             )
             people, random = survey.people, np.random.default_rng(seed)

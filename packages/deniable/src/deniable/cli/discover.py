@@ -29,7 +29,7 @@ _BATCH = 1 << 15  # lines that are randomized at a time
     default=0.03,
     show_default=True,
     metavar="SHARE",
-    help="The share of names that nobody has, at most, on average.",
+    help="The largest expected share of found strings that nobody has.",
 )
 @click.option("--block", multiple=True, metavar="STRING", help="A string that is never named; repeat the option for each.")
 @options.confidence
@@ -51,12 +51,12 @@ def discover(
     """Find the most frequent strings in DATA, a text file with the answer of one person on each line.
 
     Each line is randomized as that person's device would, and only the reports are searched. Nobody lists the possible
-    answers beforehand. Most people report a part of their string, some the whole of it: what the first suggest, the others
-    verify. Strings are compared without regard to upper and lower case, and to the amount of white space.
+    answers beforehand. Most people report a part of their string, which suggests candidates; the others report the
+    whole of it, which verifies them. Case and the amount of white space are ignored.
 
     Only strings that pass the verification are named, so the list may be short: with more people or a larger epsilon, rarer
-    strings are found. Texts of about 20 letters or less can be named, and addresses of about 30 characters; longer ones only
-    count in the bound on what may be missing.
+    strings are found. Texts of up to about 20 letters can be found, and addresses of up to about 30 characters; longer
+    ones count only in the bound on what may be missing.
 
     \b
     deniable discover words.txt --epsilon 2

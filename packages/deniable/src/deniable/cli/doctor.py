@@ -24,7 +24,7 @@ EXTRAS = {
     "plot": (["matplotlib"], "plots"),
     "stats": (["scipy"], "exact intervals and optimal channels"),
     "collector": (["starlette", "uvicorn", "psycopg"], "deniable serve, PostgreSQL"),
-    "otel": (["opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"], "traces and metrics by OpenTelemetry"),
+    "otel": (["opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"], "OpenTelemetry traces and metrics"),
     "dask": (["distributed"], "counting with Dask"),
     "spark": (["pyspark"], "counting with Spark"),
 }
@@ -35,7 +35,7 @@ REPORTS = 200_000
 @click.command(short_help="Show what is installed, what is missing and how fast this machine is.")
 @options.json_flag
 def doctor(as_json: bool) -> None:
-    """Show which optional packages are installed, how to get the others, and how many reports a second this machine makes.
+    """Show which optional packages are installed, how to get the others, and how many reports per second this machine makes.
 
     Nothing is sent anywhere. Add the output to a bug report.
 
@@ -62,7 +62,7 @@ def doctor(as_json: bool) -> None:
         for name in group:
             how = f"; pip install 'deniable[{name}]'" if lacks else ""
             click.echo(f"  {name:<14}{EXTRAS[name][1]}{how}")
-    click.echo("reports a second, one core, secure coins")
+    click.echo("reports per second, one core, secure coins")
     for what, speed in speeds.items():
         click.echo(f"  {what:<30}{speed:>14,.0f}")
 

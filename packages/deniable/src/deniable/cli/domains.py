@@ -43,7 +43,7 @@ def numbers(command: options.Command) -> options.Command:
             "--steps",
             type=click.IntRange(min=1),
             metavar="S",
-            help=f"Into how many steps the range is cut; default: {MEAN_STEPS} for a mean, otherwise {STEPS}.",
+            help=f"Number of steps into which the range is divided; default: {MEAN_STEPS} for a mean, otherwise {STEPS}.",
         ),
         click.option(
             "--numbers",
@@ -116,7 +116,7 @@ def _sets(words: tuple[str, ...], file: Path | None, at_most: int | None, scores
     low, high = (0.0, 1.0) if scores is None else scores
     domain = KeyValue(items, low, high, len(items) if at_most is None else at_most)
     if scores is not None and not domain.scored:
-        raise InvalidParameter("Scores from 0 to 1 mean that an item is there or not. Use another range, such as 0 100.")
+        raise InvalidParameter("Scores from 0 to 1 mean that people have an item or not. Use another range, such as 0 100.")
     return domain
 
 

@@ -84,7 +84,8 @@ def _secrets(survey: Survey, links: Path | None) -> Mapping[int, Membership] | N
         return None
     if links is None:
         raise InvalidParameter(
-            "Every member of this survey has a link of their own. Give the file of them (deniable invite members): --links."
+            "Every member of this survey has a link of their own. Give the file that deniable invite members wrote: "
+            "--links FILE."
         )
     from deniable.files.tables import read_columns
 
@@ -102,7 +103,7 @@ def _opened(survey: Survey, number: int, url: str) -> Survey:
             return found
         if time.monotonic() > end:
             raise InvalidParameter(
-                f"The collector has not opened round {number}. It opens when as many people as the survey says (people) "
-                "have answered, or after round_time."
+                f"The collector has not opened round {number}. It opens when the number of people in the survey file "
+                "(people) have answered, or after round_time."
             )
         time.sleep(LOOK)

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 @options.file_option("--items", "items_file", help="The items to ask about, one per line.")
 @click.option("--low", type=float, metavar="X", help="The smallest possible weight.")
 @click.option("--high", type=float, metavar="X", help="The largest possible weight.")
-@click.option("--at-most", type=int, metavar="L", help="How many links of a person count. Of more, L are drawn at random.")
+@click.option(
+    "--at-most",
+    type=int,
+    metavar="L",
+    help="How many links of a person count. If a person has more, L of them are drawn at random.",
+)
 @click.option(
     "--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="K", help="How many items to show."
 )
@@ -62,9 +67,9 @@ def bipartite(
     user, an item and, if links have weights, a weight. All links of a user are one answer, and epsilon covers them together:
     no report is more than e^epsilon times as likely under one person's links as under any other set of links.
 
-    For the items with most links, the command prints how many people link to each, the sum of the weights and their mean,
-    with intervals. It also prints the mean number of links of an item and of a person. A mean weight is shown only if the
-    number of links is at least two standard errors above zero.
+    For the items with the most links, the command prints how many people link to each, the sum of the weights and their
+    mean, with intervals. It also prints the mean number of links of an item and of a person. A mean weight is shown only
+    if the number of links is at least two standard errors above zero.
 
     The items, the range of weights and the number of links that count must be public. Give them with --items, --low, --high
     and --at-most. Whatever you leave out is taken from TABLE, which the output mentions.
@@ -120,7 +125,7 @@ def _question(
         items = options.lines(items_file)
     if links.weights is None:
         if low is not None or high is not None:
-            raise InvalidParameter("There are no weights here, so there is no range of weights. Leave --low and --high out.")
+            raise InvalidParameter("This table has no weights, so there is no range of weights. Leave --low and --high out.")
         first, last = 0.0, 1.0
     else:
         first = float(links.weights.min()) if low is None else low
@@ -216,9 +221,8 @@ class GraphResult:
         lines = [
             f"An item has {item.value:,.4g} links on average (standard error {item.error:,.2g}), a person "
             f"{person.value:,.4g} ({person.error:,.2g}); {graph.people:,} people, {graph.items:,} items.",
-            f"The {min(self.top, graph.items):,} items with most links. All intervals of a kind hold simultaneously with "
-            f"{100 * self.confidence:g} % confidence. They are about these people, and allow for the noise of privacy "
-            "only.",
+            f"The {min(self.top, graph.items):,} items with the most links. All intervals of a kind hold simultaneously "
+            f"with {100 * self.confidence:g} % confidence. They are about these people and include the privacy noise only.",
             f"Reports by {graph.mechanism.wire}, {graph.mechanism.layout.bits:,} bits for a person; epsilon "
             f"{graph.mechanism.epsilon:g} for all links of a person together, of which at most {domain.at_most:,} count.",
         ]

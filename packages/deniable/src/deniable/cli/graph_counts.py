@@ -81,7 +81,7 @@ def degrees_of(graph: Graph) -> Any:
 @click.command(short_help="Estimate the number of edges.")
 @counting
 def edges(edges: Path, epsilon: float, seed: int | None, as_json: bool) -> None:
-    """Estimate the number of edges of the graph in EDGES, from one noisy number of each person.
+    """Estimate the number of edges of the graph in EDGES, from one noisy number per person.
 
     EDGES is an edge list (CSV or Parquet, the two ends in the first two columns), a sparse matrix (.npz) or a GraphML file.
 
@@ -99,9 +99,8 @@ def edges(edges: Path, epsilon: float, seed: int | None, as_json: bool) -> None:
 @counting
 @click.option("--ends", type=click.IntRange(2, 6), default=2, show_default=True, help="How many neighbours a star has.")
 def stars(edges: Path, epsilon: float, seed: int | None, as_json: bool, ends: int) -> None:
-    """Estimate how many stars the graph in EDGES has: people with some number of their neighbours.
-
-    Each person reports their number of neighbours with noise, for half of epsilon, since an edge is in two numbers. EDGES is
+    """Estimate how many stars the graph in EDGES has: a person with a given number of their neighbours. Each person
+    reports their number of neighbours with noise, for half of epsilon, since an edge is in two numbers. EDGES is
     as in deniable graph edges.
 
     \b
@@ -122,7 +121,7 @@ def stars(edges: Path, epsilon: float, seed: int | None, as_json: bool, ends: in
     metavar="D", help="Count the people with at least D neighbours. May be repeated.",
 )  # fmt: skip
 def degrees(edges: Path, epsilon: float, seed: int | None, as_json: bool, numbers: tuple[int, ...]) -> None:
-    """Estimate the distribution of degrees of the graph in EDGES: how many people have at least so many neighbours.
+    """Estimate the degree distribution of the graph in EDGES: how many people have at least a given number of neighbours.
 
     Each person reports their number of neighbours with noise, for half of epsilon, since an edge is in two numbers. EDGES is
     as in deniable graph edges.
@@ -147,7 +146,7 @@ def degrees(edges: Path, epsilon: float, seed: int | None, as_json: bool, number
 def clustering(
     edges: Path, epsilon: float, seed: int | None, as_json: bool, alpha: float, engine: str | None, workers: int | None
 ) -> None:
-    """Estimate the clustering coefficient of the graph in EDGES: which share of the pairs of neighbours are joined.
+    """Estimate the clustering coefficient of the graph in EDGES: the share of pairs of neighbours that are joined.
 
     A quarter of epsilon is for 2-stars, the rest for triangles in three rounds. EDGES is as in deniable graph edges.
 
@@ -170,7 +169,7 @@ def clustering(
 @counting
 @options.file_option("--groups", required=True, help="The group of each person: a table with names, then groups.")
 def homophily(edges: Path, epsilon: float, seed: int | None, as_json: bool, groups: Path) -> None:
-    """Estimate which share of the edges in EDGES join people of the same group. Groups are public, edges are not.
+    """Estimate the share of edges in EDGES that join people of the same group. Groups are public, edges are not.
 
     Each person reports how many of the edges they answer for are within their group, and how many are not, with noise. EDGES
     is as in deniable graph edges.
@@ -229,12 +228,14 @@ def _links(path: Path) -> tuple[Ints, int, int]:
 
 @click.command(short_help="Estimate how many people are in the k-core.")
 @counting
-@click.option("-k", "k", type=click.IntRange(min=1), required=True, metavar="K", help="How many neighbours within the core.")
+@click.option(
+    "-k", "k", type=click.IntRange(min=1), required=True, metavar="K", help="Minimum number of neighbours within the core."
+)
 def core(edges: Path, epsilon: float, seed: int | None, as_json: bool, k: int) -> None:
-    """Estimate how many people are in the k-core of the graph in EDGES: the largest group in which all know K of the others.
-
-    Each person reports a noisy number of neighbours; then, in rounds, whoever has too few neighbours among those who are
-    left leaves. The interval holds everything that is consistent with what was published. EDGES is as in deniable graph
+    """Estimate how many people are in the k-core of the graph in EDGES: the largest group in which everybody knows at
+    least K of the others. Each person reports a noisy number of neighbours; then, round by round, people with too few
+    neighbours among those remaining drop out. The interval contains every number that is consistent with what was
+    published. EDGES is as in deniable graph
     edges.
 
     \b

@@ -17,7 +17,9 @@ from deniable.graphs.neighbours import common_neighbours
 @click.argument("edges", type=click.Path(path_type=Path), metavar="EDGES")
 @click.argument("first")
 @click.argument("second")
-@click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one entry of a list.")
+@click.option(
+    "--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one entry in a list of neighbours."
+)
 @options.alpha
 @options.seed
 @options.json_flag
@@ -29,8 +31,8 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
 
     SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
     their own list and reports the sum with noise added, and the length of their list with noise, from which the interval is
-    computed. Where it is wider than the estimate, the command says so instead of a number. Neither learns the other's
-    list.
+    computed. If the interval is wider than the estimate, the command says so instead of printing a number. Neither learns
+    the other's list.
 
     \b
     deniable graph common-neighbours edges.csv ann bob --epsilon 2

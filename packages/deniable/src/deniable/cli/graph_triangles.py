@@ -50,8 +50,8 @@ def triangles(
     In the first round, each person reports a noisy number of neighbours. In the second, each person sends a randomized
     response of their list of neighbours, compressed except between the people with the most neighbours. In the third, each
     person downloads all of these, counts their own triangles in the noisy graph, corrects the count for the noise and
-    reports it with noise added. The interval is computed from the reports alone. Where it is wider than the estimate, the
-    command says so instead of a number.
+    reports it with noise added. The interval is computed from the reports alone. If the interval is wider than the
+    estimate, the command says so instead of printing a number.
 
     \b
     deniable graph triangles edges.csv --epsilon 1

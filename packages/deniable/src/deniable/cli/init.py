@@ -12,6 +12,7 @@ import click
 
 from deniable.cli.options import EPSILON
 from deniable.cli.targets import write_text
+from deniable.core import NEWEST_EDITION
 from deniable.errors import InvalidParameter
 from deniable.survey.reading import parse_toml
 from deniable.survey.survey import Survey
@@ -28,12 +29,14 @@ SURVEY = """\
 id = {id}
 # What people see above the questions.
 title = {title}
-# The privacy budget of one person over all questions. Smaller is more private, and less exact.
+# The privacy budget of one person over all questions. Smaller is more private and less accurate.
 epsilon = {epsilon}
-# About how many will answer: the best mechanism depends on it.
+# About how many people will answer: the best mechanism depends on it.
 people = {people}
-# Results stay hidden until so many have answered.
+# Results stay hidden until this many people have answered.
 minimum_reports = {minimum}
+# Which edition of the planner chooses the mechanisms. It makes the same choice in every later release of deniable.
+planner = {planner}
 # Let everybody read the results, not only those with the token:
 # share_results = true
 
@@ -44,7 +47,7 @@ ask = {ask}
 # Other kinds: number, ordered, set, ratings, place, text.
 kind = "category"
 choices = {choices}
-# If only some answers are sensitive, the others may be disclosed, and estimates are more exact:
+# If only some answers are sensitive, the others may be disclosed, and estimates are more accurate:
 # sensitive = [{first}]
 
 # One more question; the budget is then split between both:
@@ -61,7 +64,7 @@ README = """\
 | file | is |
 |---|---|
 | survey.toml | the survey: edit it until people have answered, never afterwards |
-| answers.csv | {rows} made-up answers, to try the commands for data that you already have |
+| answers.csv | {rows} made-up answers, to try the commands for answers you already have |
 
 Ask people. They answer at the address that the first command prints; run the others in a second terminal:
 
@@ -69,7 +72,7 @@ Ask people. They answer at the address that the first command prints; run the ot
     deniable simulate survey.toml --people {people} --yes
     deniable estimate survey.toml
 
-`simulate` sends made-up answers. Before you ask real people, delete survey.db to begin anew.
+`simulate` sends made-up answers. Before you ask real people, delete survey.db to start afresh.
 
 Or randomize answers that you already have:
 
@@ -85,12 +88,12 @@ Or randomize answers that you already have:
 @click.option("--choice", "choices", multiple=True, metavar="WORD", help="A possible answer; repeat the option for each.")
 @click.option("--people", type=click.IntRange(min=1), metavar="N", help="About how many people will answer.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help=EPSILON)
-@click.option("--yes", is_flag=True, help="Take an example for what is not given, and ask nothing.")
+@click.option("--yes", is_flag=True, help="Ask nothing; use an example for whatever is not given.")
 def init(folder: Path, ask: str | None, choices: tuple[str, ...], people: int | None, epsilon: float, yes: bool) -> None:
-    """Write survey.toml, a sample of answers and a README to FOLDER, which is made if it does not exist.
+    """Write survey.toml, a sample of answers and a README to FOLDER, which is created if it does not exist.
 
-    Asks for the question, the possible answers and the number of people, unless they are given as options. No file that
-    exists is replaced.
+    Asks for the question, the possible answers and the number of people, unless they are given as options. Existing
+    files are never replaced.
 
     \b
     deniable init
@@ -131,6 +134,7 @@ def survey_text(ask: str, choices: Sequence[str], people: int, epsilon: float) -
         epsilon=f"{epsilon:g}" if epsilon != int(epsilon) else f"{epsilon:.1f}",
         people=people,
         minimum=min(100, max(1, people // 10)),
+        planner=NEWEST_EDITION,
         question=_quoted("answer"),
         ask=_quoted(ask),
         choices=f"[{', '.join(map(_quoted, choices))}]",
@@ -169,7 +173,7 @@ def _expected(survey: Survey, people: int) -> str:
     assert variance is not None
     error = float(np.sqrt(np.mean(variance)))
     points = f"{100 * 1.96 * error:.1f} percentage points"
-    return f"With {people:,} people, each share will be exact to about {points} (95 % interval)."
+    return f"With {people:,} people, each share will be accurate to about {points} (95 % interval)."
 
 
 def _slug(text: str) -> str:

@@ -134,9 +134,9 @@ def create(survey: Path, store: str | None, people: int, url: str, out: Path | N
 def members(survey: Path, store: str | None, url: str, out: Path | None) -> None:
     """Write a link for each member of SURVEY to a CSV file that only you can read.
 
-    SURVEY has a question of kind friends with reporters = "secret". A report is then counted only from whoever has the link
-    of the member that it names. The key from which all links follow is in the database, so the same links can be written
-    again. Whoever can read the database can report in the name of any member.
+    SURVEY has a question of kind friends with reporters = "secret". A report then counts only if it comes from whoever
+    has the link of the member that it names. All links are derived from a key in the database, so the same links can be
+    written again. Whoever can read the database can report in the name of any member.
 
     \b
     deniable invite members village.toml --url https://survey.example --out links.csv
@@ -220,7 +220,7 @@ def revoke(survey: Path, ids: tuple[str, ...], store: str | None, file: Path | N
         revoked = revoke_invitations(place, number, chosen)
     click.echo(f"Revoked {revoked:,} invitations.")
     if chosen is not None and revoked < len(set(chosen)):
-        click.echo(f"note: {len(set(chosen)) - revoked:,} are unknown, revoked or exchanged already.", err=True)
+        click.echo(f"note: {len(set(chosen)) - revoked:,} are unknown or were already revoked or exchanged.", err=True)
 
 
 @invite.command(short_help="Sign tokens with the next key.")
@@ -258,5 +258,5 @@ def _ids(file: Path) -> list[str]:
     with file.open(encoding="utf-8-sig", newline="") as text:
         rows = csv.DictReader(text)
         if "id" not in (rows.fieldnames or ()):
-            raise InvalidParameter(f"{file} has no column id. Give a CSV file such as deniable invite writes.")
+            raise InvalidParameter(f"{file} has no column id. Give a CSV file that deniable invite wrote.")
         return [row["id"] for row in rows]

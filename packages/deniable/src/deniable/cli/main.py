@@ -113,9 +113,9 @@ def added_line(entry: EntryPoint) -> str:
 def main() -> None:
     """Local differential privacy that proves what it promises.
 
-    Every answer is randomized on the device of the person who gives it, so that nobody, not even the collector, can be sure
-    of it. The shares of all answers together can still be estimated. How much one report can disclose is not just claimed
-    but proved, for the very program that runs on the device.
+    Every answer is randomized on the person's own device, so nobody, not even the collector, can be sure what it was.
+    The shares of all answers can still be estimated. How much one report can disclose is proved, not just claimed, for
+    the very program that runs on the device.
 
     See how it works:
 

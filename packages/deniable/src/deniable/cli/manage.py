@@ -93,7 +93,7 @@ def _turned(name: str) -> Callable[["Store", Survey], str]:
         stage = Stage[name]
         before = lifecycle.turn(store, survey, stage)
         if before is stage:
-            return f"{survey.id} was {stage} already."
+            return f"{survey.id} was already {stage}."
         final = ": closed for good, and the ids of its reports are deleted" if stage is Stage.ARCHIVED else ""
         return f"{survey.id} is {stage}{final}."
 

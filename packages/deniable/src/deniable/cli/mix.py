@@ -42,12 +42,12 @@ def mix() -> None:
     """Run a relay between the people who answer a survey and its collector. Without a mode, the relay is started.
 
     Devices encrypt their messages for the collector and send them to the relay. The relay waits until there are enough,
-    shuffles them and passes them on. It cannot read them, and the collector cannot tell who sent which. Somebody other
+    shuffles them and passes them on. It cannot read them, and the collector cannot see who sent which. Somebody other
     than the collector's operator should run it: if the two work together, mixing hides nothing, and each report is only as
     private as without it.
 
-    Whoever runs the survey makes the keys, sends survey.mix to whoever runs the relay, and starts the collector. Its answer
-    page then sends through the relay, and it counts no report that comes another way.
+    Whoever runs the survey makes the keys, sends survey.mix to whoever runs the relay, and starts the collector. Its
+    answer page then sends through the relay, and the collector counts no report that arrives any other way.
 
     \b
     deniable mix keys survey.toml --relay https://mix.example --people 1000
@@ -58,7 +58,7 @@ def mix() -> None:
     \b
     deniable mix survey.mix --collector https://survey.example
 
-    People answer on the page, or in a terminal, and anybody can ask what is lost:
+    People answer on the page or in a terminal, and anybody can compute the privacy loss:
 
     \b
     deniable answer survey.toml --mix survey.mix
@@ -73,9 +73,9 @@ def mix() -> None:
 @delta_option
 @options.force
 def keys(survey: Path, relay: str, people: int, delta: float) -> None:
-    """Make the keys for mixing SURVEY, and print what a person then loses.
+    """Make the keys for mixing SURVEY, and print the privacy loss of a person with mixing.
 
-    Two files are written beside the survey. The one that ends in .mix is for the relay and for all devices. The one
+    Two files are written next to the survey. The one that ends in .mix is for the relay and for all devices. The one
     that ends in .mixkey is for the collector only: deniable serve reads both when it starts, and only you can read it.
     The fingerprint of the terms is the same for everybody; publish it, so that people can compare.
 
@@ -93,8 +93,8 @@ def keys(survey: Path, relay: str, people: int, delta: float) -> None:
         temporary.write_text(opener.text, encoding="utf-8")
     with written_whole(public, overwrite=force) as temporary:
         terms.save(temporary)
-    click.echo(f"{public} is for the relay and the devices, {private} for the collector, which has to be started anew.")
-    click.echo(f"The terms have the fingerprint {terms.fingerprint}")
+    click.echo(f"{public} is for the relay and the devices, {private} for the collector, which must be restarted.")
+    click.echo(f"Fingerprint of the terms: {terms.fingerprint}")
     click.echo(str(losses))
     for each in _doubts(terms, losses):
         click.echo(f"note: {each}", err=True)
@@ -103,9 +103,9 @@ def keys(survey: Path, relay: str, people: int, delta: float) -> None:
 def _doubts(terms: Terms, losses: BothLosses) -> Iterator[str]:
     """What may keep people from sending through the relay, or them from gaining by it."""
     if losses.mixed.epsilon > LITTLE * losses.together.epsilon():
-        yield "Mixing so few people hardly lowers the loss. Choose a larger --people, or a larger --delta."
+        yield "Mixing so few people hardly reduces the loss. Choose a larger --people or a larger --delta."
     if terms.relay.startswith("http://") and urlsplit(terms.relay).hostname not in LOCAL:
-        yield "Browsers send nothing to a relay without HTTPS from a page that has it. Choose a relay with https://."
+        yield "From a page with HTTPS, browsers send nothing to a relay without it. Choose a relay with https://."
 
 
 def _size(survey: Survey) -> int:
@@ -126,17 +126,21 @@ def _size(survey: Survey) -> int:
     help="Accept messages from pages of this site. Default: the site of the collector.",
 )
 @surveys.token_option
-@options.file_option("--store", help="Where messages wait. Default: the name of TERMS with .mix.db.", metavar="FILE")
+@options.file_option(
+    "--store", help="The database for waiting messages. Default: the name of TERMS with .mix.db.", metavar="FILE"
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8081, show_default=True, help="The port to listen on.")
 @options.file_option("--tls-cert", help="Serve HTTPS with this certificate.")
 @options.file_option("--tls-key", help="The private key of the certificate.")
 @click.option("--rate", type=float, default=0.0, metavar="R", help="Accept at most R messages per second from one address.")
+@click.option("--proxy", multiple=True, metavar="ADDRESS", help="Trust X-Forwarded-For from a proxy at this address.")
 @click.option(
-    "--proxy", multiple=True, metavar="ADDRESS", help="Take who is behind a proxy at this address from X-Forwarded-For."
-)
-@click.option(
-    "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="How many messages may wait at most."
+    "--most",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="The largest number of waiting messages.",
 )
 def run(
     terms: Path,
@@ -154,11 +158,11 @@ def run(
 ) -> None:
     """Run the relay of TERMS, a file that deniable mix keys wrote.
 
-    A device gets its answer when its message is stored. The relay passes messages on when enough are there, and again until
-    the collector has taken them: at most 1,000 at a time, or 10,000 with a batch token of the collector.
-
-    The relay listens on this machine only, for a proxy that adds HTTPS. Without a proxy, use --host, --tls-cert and
-    --tls-key. If it reaches the collector at another address than people do, name theirs with --allow-origin.
+    A device gets its response when its message is stored. The relay passes messages on when enough have arrived, and
+    tries again until the collector has taken them: at most 1,000 at a time, or 10,000 with a batch token of the
+    collector. The relay listens on this machine only, for a proxy that adds HTTPS. Without a proxy, use --host,
+    --tls-cert and --tls-key. If people reach the collector at another address than the relay does, give that address
+    with --allow-origin.
 
     \b
     deniable mix survey.mix --collector https://survey.example --token TOKEN
@@ -173,7 +177,7 @@ def run(
     checked_origins(origins)
     place, proxies = Place(host, port, tls_cert, tls_key, origins=origins), Proxies(proxy)
     if most < found.people:
-        raise InvalidParameter(f"--most must be at least {found.people:,}, the number of people who are mixed.")
+        raise InvalidParameter(f"--most must be at least {found.people:,}, the number of messages that are mixed.")
     with listening(place) as bound:
         from deniable.collector.relay import Forwarder, Relay, http_poster, most_at_once, run_relay
         from deniable.collector.service import Limits
@@ -185,7 +189,7 @@ def run(
             forwarder = Forwarder(found, waiting, http_poster(collector, found, token), most_sent)
             doubt = _doubt(found, collector)
             click.echo(f"The relay of survey {found.survey} at {place.address} passes on {found.people:,} messages or more.")
-            click.echo(f"The terms have the fingerprint {found.fingerprint}")
+            click.echo(f"Fingerprint of the terms: {found.fingerprint}")
             click.echo(f"Devices find it at {found.relay}, and pages of {', '.join(origins) or 'no site'} may send to it.")
             if doubt:
                 click.echo(f"note: {doubt}", err=True)
@@ -203,7 +207,7 @@ def _doubt(terms: Terms, collector: str) -> str | None:
         return None
     if theirs is not None:
         raise InvalidParameter(
-            f"The collector has other terms, with the fingerprint {theirs}, than this relay, with {terms.fingerprint}. It "
+            f"The collector's terms (fingerprint {theirs}) differ from those of this relay ({terms.fingerprint}), so it "
             "could not read the messages. Ask whoever runs the survey for its current .mix file."
         )
     return f"The collector at {collector} cannot take messages yet: {why}. They wait until it can."

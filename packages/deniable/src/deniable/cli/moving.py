@@ -42,8 +42,9 @@ def _stored(survey: Path, address: str | None) -> Iterator[tuple["Store", list[s
 def backup(survey: Path, store: str | None, out: Path) -> None:
     """Write a consistent snapshot of SURVEY to FILE, which only you can read. The collector may run.
 
-    A backup has the survey, its stage, tallies, ids, hashes of tokens and kept reports. If SURVEY is a folder, it has all
-    surveys of the folder's database. An interrupted backup continues where it stopped when the command is run again.
+    A backup contains the survey, its stage, tallies, ids, hashes of tokens and kept reports. If SURVEY is a folder, it
+    contains all surveys of the folder's database. An interrupted backup continues where it stopped when the command is
+    run again.
 
     \b
     deniable backup survey.toml --out survey.backup
@@ -106,7 +107,7 @@ def move(survey: Path, store: str | None, target: str) -> None:
 
     with _stored(survey, store) as (place, names), opened(target) as other:
         if place.address == other.address:
-            raise InvalidParameter("Both databases are the same. Choose another one with --to.")
+            raise InvalidParameter("The source and the target are the same database. Choose another one with --to.")
         with panel.progress("moving") as watch:
             copied = copy_all(place, other, names, watch, at_rest=True)
     for one in copied:

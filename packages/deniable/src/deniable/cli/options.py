@@ -174,7 +174,7 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON
 picture = file_option(
     "--picture",
     metavar="[FILE]",
-    help=f"Write a picture to FILE: png, svg or pdf. Without a FILE, to {PICTURE}.",
+    help=f"Write a picture to FILE: png, svg or pdf. Without FILE, to {PICTURE}.",
     is_flag=False,
     flag_value=Path(PICTURE),
     callback=_picture,

@@ -104,7 +104,7 @@ def certificate(shown: Certificate) -> Panel:
         "exact loss" if shown.worst_pair else "loss at most", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}")
     )
     if loss.odds is None:
-        lines.add_row("odds", Text("unbounded: the worst report is impossible under one answer of the worst pair"))
+        lines.add_row("odds", Text("unbounded: the worst report is impossible under one of the two answers"))
     else:
         written = written_odds(loss.odds)
         lines.add_row("odds", Text(formatted_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))

@@ -60,7 +60,7 @@ def plan() -> None:
 
 out_option = options.target("--out", help="Write the mechanism to FILE, as JSON.")
 time_option = click.option(
-    "--time", "timed", is_flag=True, help="Also measure the time that device and server need, on this machine."
+    "--time", "timed", is_flag=True, help="Also measure the time that the device and the server need, on this machine."
 )
 people_option = click.option(
     "--people", "--n", "people", type=int, required=True, metavar="N", help="How many people will answer."
@@ -211,7 +211,7 @@ def number_mode(
     Without --epsilon, as in the last line, no mechanism is chosen: the errors for several budgets are shown instead.
     """
     if target != "mean" and error is not None:
-        raise InvalidParameter("--error is for the mean. Leave it out: the plan shows the error for so many people.")
+        raise InvalidParameter("--error is for the mean. Leave it out: the plan shows the error for that many people.")
     if target == "mean" and prior is not None:
         raise InvalidParameter("--prior is for the distribution. Add --target distribution, or leave it out.")
     if epsilon is None:
@@ -257,7 +257,7 @@ def _compare_budgets(domain: Interval, target: str, prior: str | None, people: i
     for line in (
         f"error: {first.error.meaning}; for {people:,} people.",
         f"{first.proof.name}: {first.proof.meaning}.",
-        "A smaller epsilon protects more. Choose one, and add it to get the mechanism: for example --epsilon 1 --out FILE.",
+        "A smaller epsilon protects more. Choose one and add it to get the mechanism, for example --epsilon 1 --out FILE.",
     ):
         console.print(line, markup=False)
 
@@ -281,7 +281,7 @@ def set_mode(
     deniable plan set --item Git --item Jira --item Slack --at-most 2 --epsilon 1 --people 5000 --out tools.json
     deniable plan set --items films.txt --at-most 5 --scores 0.5 5 --epsilon 2 --people 100000 --out films.json
 
-    The smaller --at-most is, the smaller is the error of every item.
+    The smaller --at-most is, the smaller the error of every item.
     """
     ranking = key_value_options(domain, epsilon, people, domain.scored).within(max_bits)
     _finish(planned(ranking), out, timed, _record(ranking, None) if as_json else None)

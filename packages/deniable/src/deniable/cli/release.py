@@ -87,8 +87,8 @@ def _mode(args: Sequence[str]) -> str:
 def release() -> None:
     """Randomize each row of a table and write one noisy value per row, close to the truth on average.
 
-    A released value is used as it is, so what counts is how far it is from the truth on average. Say which answers are
-    possible in one of four ways; the list must be public.
+    Released values are used as they are, so their average distance from the truth is what counts. Specify the possible
+    answers in one of four ways; the list must be public.
 
     \b
     deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
@@ -112,7 +112,7 @@ def answers(command: options.Command) -> options.Command:
         options.picture,
         options.file_option("--losses", help="CSV with the loss of each answer."),
         click.option("--city", type=click.IntRange(min=2), metavar="N", help="N places and the people of a made-up city."),
-        click.option("--label", metavar="NAME", help="The column of --places that names them; numbered by default."),
+        click.option("--label", metavar="NAME", help="The column of --places with their names; numbered by default."),
         options.file_option("--places", help="CSV of places: columns lat, lon."),
         click.option("--numbers", type=(int, int), metavar="LOW HIGH", help="The whole numbers from LOW to HIGH."),
         click.option("--metric", type=float, metavar="E", help="Epsilon per unit of distance (places: km), not --epsilon."),
@@ -207,7 +207,7 @@ def _accuracy(domain: Metric, mechanism: Release, metric: float | None) -> tuple
     else:
         found = mechanism.accuracy if isinstance(mechanism, MetricRelease) else None
     if found is None:
-        return None, "How far this is from the best possible was not worked out for so many answers."
+        return None, "The distance from the best possible loss was not computed for so many answers."
     return found.record(), f"For equally common answers: {distance_to(found.expected, found.bound, domain.unit)}."
 
 
@@ -244,7 +244,7 @@ def compare_mode(
 @click.option("--table", is_flag=True, hidden=True, expose_value=False)
 @options.json_flag
 def table_mode(as_json: bool) -> None:
-    """Print the expected loss of every release on 5 to 50 equidistant points, equally common, beside the optimum.
+    """Print the expected loss of every release on 5 to 50 equidistant, equally common points, next to the optimum.
 
     \b
     deniable release --table
@@ -299,9 +299,7 @@ def _domain(
 ) -> tuple[Metric, Mapping[str, Any]]:
     """The possible answers, and those among them that other names stand for."""
     if sum(each is not None for each in (numbers, places, city, losses)) != 1:
-        raise InvalidParameter(
-            "Say which answers are possible: give exactly one of --numbers, --places, --city and --losses."
-        )
+        raise InvalidParameter("Specify the possible answers with exactly one of --numbers, --places, --city and --losses.")
     if numbers is not None:
         return Ordered(range(numbers[0], numbers[1] + 1)), {}
     if losses is not None:
@@ -348,7 +346,9 @@ def _floats(path: Path, columns: list[list[str]]) -> Floats:
     try:
         return np.array(columns, np.float64).T
     except ValueError:
-        raise InvalidParameter(f"A cell of {path} does not hold a number where one is needed. Correct the file.") from None
+        raise InvalidParameter(
+            f"A cell of {path} does not contain a number where one is needed. Correct the file."
+        ) from None
 
 
 def _csv(domain: Metric, released: Ints) -> str:

@@ -50,10 +50,8 @@ if TYPE_CHECKING:
     "--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request to accept."
 )
 @options.file_option("--reports", help="Write kept reports to FOLDER, as Parquet.", metavar="FOLDER")
-@click.option("--root-path", default="", metavar="PATH", help="The path under which a proxy shows this server.")
-@click.option(
-    "--proxy", multiple=True, metavar="ADDRESS", help="Take who is behind a proxy at this address from X-Forwarded-For."
-)
+@click.option("--root-path", default="", metavar="PATH", help="The path under which a proxy serves this collector.")
+@click.option("--proxy", multiple=True, metavar="ADDRESS", help="Trust X-Forwarded-For from a proxy at this address.")
 @click.option("--allow-embedding", multiple=True, metavar="URL", help="Let this other site show the answer page in a frame.")
 @click.option("--log-addresses", is_flag=True, help="Log the address of every request.")
 @click.option(
@@ -62,7 +60,7 @@ if TYPE_CHECKING:
 @click.option("--otlp", metavar="URL", help="Send traces and metrics to this OpenTelemetry collector, over HTTP.")
 @options.file_option("--token-file", help="Read the token for results from FILE, or write it there if there is none.")
 @click.option("--print-token", is_flag=True, help="Print the first token to read results instead of writing it to a file.")
-@click.option("--check", is_flag=True, help="Say what would go wrong, change nothing, and exit.")
+@click.option("--check", is_flag=True, help="Check everything, report problems, change nothing, and exit.")
 def serve(
     survey: Path,
     store: str | None,
@@ -88,17 +86,17 @@ def serve(
 ) -> None:
     """Collect the reports of SURVEY over HTTP and publish the estimates.
 
-    The collector is one process. It stores its data in an SQLite file beside the survey, or in PostgreSQL. It acknowledges a
-    report once it is stored durably, and counts it once however often it arrives. It keeps only tallies and ids, unless the
-    survey says keep_reports = true.
+    The collector is one process. It stores its data in an SQLite file next to the survey, or in PostgreSQL. It
+    acknowledges a report once it is stored durably, and counts it once however often it arrives. It keeps only tallies
+    and ids, unless the survey says keep_reports = true.
 
     People answer at the address that it prints. /results shows the results, and /try explains how it works.
 
-    Reading results requires a token. The first start writes one to a file beside the survey that only you can read. Anyone
-    can submit reports, one person's at a time, until you create a token with deniable token --role submit.
+    Reading results requires a token. The first start writes one to a file next to the survey that only you can read.
+    Anyone can submit reports, one person's per message, until you create a token with deniable token --role submit.
 
     SURVEY may be a folder of survey files. Each survey is then served under /s/ID/, and all are stored in one database,
-    collector.db in the folder. New files are picked up within seconds, and a bad file is reported and left out.
+    collector.db in the folder. New files are picked up within seconds, and an invalid file is reported and left out.
 
     \b
     deniable serve survey.toml
@@ -218,7 +216,7 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
     if _is_open(app) and app.mixed is None:
-        click.echo("Anyone can answer, and more than once. To count each person once: deniable invite")
+        click.echo("Anyone can answer, even more than once. To count each person once: deniable invite")
     _say_mixed(app)
     serve(only(app, place), place, bound)
 
@@ -229,8 +227,8 @@ def _say_mixed(app: "App") -> None:
         click.echo(
             f"Reports are mixed: only the relay at {terms.relay} can pass them on, {terms.people:,} or more at a time."
         )
-        click.echo("Anyone can answer there, and more than once: invitations and mixing exclude each other.")
-        click.echo(f"The terms of mixing have the fingerprint {terms.fingerprint}")
+        click.echo("Anyone can answer there, even more than once: invitations and mixing cannot be combined.")
+        click.echo(f"Fingerprint of the mixing terms: {terms.fingerprint}")
 
 
 def _is_open(app: "App") -> bool:
@@ -254,7 +252,7 @@ def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket")
         _say_mixed(app)
     anyone = [app.collector.survey.id for app in site.apps if _is_open(app) and app.mixed is None]
     if anyone:
-        click.echo(f"Anyone can answer {', '.join(anyone)}, and more than once. To count each person once: deniable invite")
+        click.echo(f"Anyone can answer {', '.join(anyone)}, even more than once. To count each person once: deniable invite")
     for file, cause in files.refused.items():
         click.echo(f"error: {file} is not served: {cause}", err=True)
     click.echo(f"{len(site.apps)} surveys. The index is at {at}/ and shows those listed with deniable manage list.")

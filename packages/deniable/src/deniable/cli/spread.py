@@ -77,7 +77,8 @@ class Spread:
                 table.add_row(str(row["what"]), f"{estimate:.2f}", f"{low:.2f} to {high:.2f}")
             console.print(table)
         notes = [
-            "The estimates are a smooth curve, with heaps where there clearly are any. The intervals assume no shape: each "
+            "The estimates follow a smooth curve, with spikes where the reports clearly show them. The intervals "
+            "assume no shape: each "
             f"holds with {100 * self.confidence:g} % confidence for these people, and includes the privacy noise of epsilon "
             f"{self.mechanism.epsilon:g} for one answer.",
             *written,

@@ -86,7 +86,7 @@ def _beside(survey: Path) -> Path:
         return survey / TOGETHER
     own, together = survey.with_suffix(".db"), survey.parent / TOGETHER
     if own.is_file() and together.is_file() and own != together:
-        raise InvalidParameter(f"Both {own} and {together} exist. Say which one holds the survey: --store FILE.")
+        raise InvalidParameter(f"Both {own} and {together} exist. Specify the one that holds the survey: --store FILE.")
     return together if together.is_file() else own
 
 
@@ -130,7 +130,7 @@ def asked_of(survey: Survey, url: str, terms: Terms | None) -> Survey:
     mixed = asker(url, 10.0)("/v1/mix", None, {})
     if not isinstance(mixed, Reply) and mixed[0] == 200:
         raise InvalidParameter(
-            "The reports of this survey are mixed, and count only through its relay. Nothing was sent. Ask whoever runs the "
+            "The reports of this survey are mixed and count only through its relay. Nothing was sent. Ask whoever runs the "
             "survey for the terms, a file that ends in .mix, and add --mix FILE."
         )
     return found

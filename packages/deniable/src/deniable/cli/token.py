@@ -100,7 +100,7 @@ def create(survey: Path, store: str | None, role: Any, name: str, expires: str |
 @surveys.argument
 @surveys.store_option
 def show(survey: Path, store: str | None) -> None:
-    """List the tokens of SURVEY: names, roles, when they were created and until when they are valid. Never the tokens.
+    """List the names, roles, creation dates and expiry dates of the tokens of SURVEY, never the tokens themselves.
 
     \b
     deniable token list survey.toml
@@ -129,7 +129,7 @@ def show(survey: Path, store: str | None) -> None:
 def revoke(survey: Path, name: str | None, store: str | None, role: Any, revoke: bool) -> None:
     """Revoke the token NAME of SURVEY, given by its name or id, or with --role all tokens of that role.
 
-    What required a token keeps requiring one, even if none is left.
+    Whatever required a token still requires one, even if none is left.
 
     \b
     deniable token revoke survey.toml app
@@ -150,14 +150,14 @@ def revoke(survey: Path, name: str | None, store: str | None, role: Any, revoke:
             click.echo(f"All tokens to {role} have been revoked ({number}).")
 
 
-@token.command(short_help="Replace a token by a new one, without a gap.")
+@token.command(short_help="Replace a token with a new one, without a gap.")
 @surveys.argument
 @click.argument("name", metavar="NAME")
 @surveys.store_option
 @click.option("--overlap", default="7d", show_default=True, metavar="TIME", help="How long the old token still works.")
 @click.option("--expires", metavar="TIME", help="Let the new one expire after TIME, such as 90d. Default: never.")
 def rotate(survey: Path, name: str, store: str | None, overlap: str, expires: str | None) -> None:
-    """Create a token with the name and role of NAME and show it once. The old one works for some time longer.
+    """Create a token with the name and role of NAME and show it once. The old one keeps working for a while.
 
     \b
     deniable token rotate survey.toml app --overlap 2d

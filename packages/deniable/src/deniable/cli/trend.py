@@ -27,7 +27,7 @@ from deniable.survey.repeating import asked_again, name_of_period
     default=1e-4,
     show_default=True,
     metavar="RATE",
-    help="The probability that a change is ever named if nothing changes, for all answers to a question together.",
+    help="The probability of ever reporting a change when nothing changes, for all answers to a question together.",
 )
 @surveys.store_option
 @click.option("--url", metavar="URL", help="Ask the collector at URL instead of reading the database.")

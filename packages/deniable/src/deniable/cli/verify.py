@@ -17,14 +17,14 @@ from deniable.survey.verification import verify as verified
 def verify(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Check the certificate in FILE, which deniable certify wrote with --json or --html.
 
-    The programs in the certificate are read, proved again, and compared with the survey in it; so is every figure. A
-    certificate is not signed: compare its fingerprint with that of the survey that people are asked.
+    The command reads the programs in the certificate, proves them again, and checks them and every figure against the
+    survey in it. A certificate is not signed: compare its fingerprint with that of the survey that people answer.
 
     \b
     deniable verify certificate.json
     deniable verify certificate.html
 
-    Exit code: 0 if the certificate is right and the survey keeps its promise, 1 if not, 2 if FILE is no certificate.
+    Exit code: 0 if the certificate is right and the survey keeps its promise, 1 if not, 2 if FILE is not a certificate.
     """
     from deniable.cli import panel
 

@@ -25,7 +25,7 @@ def new_token(store: Store, survey: str, role: Role, name: str = "", expires: in
         change.alone()
         names = {each.name for each in change.tokens(survey) if each.role == role and each.valid(now)}
         if name and name in names:
-            raise InvalidParameter(f"A {role} token named {name!r} exists already. Choose another name, or rotate it.")
+            raise InvalidParameter(f"A {role} token named {name!r} already exists. Choose another name, or rotate it.")
         made = Token(role, name or _free_name(role, names), hash_of(token), now, expires)
         change.put_token(survey, made)
     return token

@@ -95,7 +95,9 @@ class App(Service):
         if not sender.allowed(0):
             return verdicts.TOO_OFTEN
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            return verdicts.MEDIA.saying("Send the body as it is, without Content-Encoding. Nothing is unpacked here.")
+            return verdicts.MEDIA.saying(
+                "Send the body without Content-Encoding. The collector does not decompress requests."
+            )
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             return too_large(self.limits, sender.batch)

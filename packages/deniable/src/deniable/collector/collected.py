@@ -75,7 +75,7 @@ class Collected:
 def collected(
     survey: Survey | str | PathLike[str], store: str | None = None, *, url: str | None = None, token: str | None = None
 ) -> Collected:
-    """What the survey in this file has collected: from the database beside it, another `store`, or a collector's `url`."""
+    """What the survey in this file has collected: from the database next to it, another `store`, or a collector's `url`."""
     asked = survey if isinstance(survey, Survey) else Survey.load(survey)
     if url is not None:
         return _fetched(asked, url, token)

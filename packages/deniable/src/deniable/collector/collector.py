@@ -99,7 +99,7 @@ class Collector:
         if survey.opens is not None and now < survey.opens - SKEW:
             return TOO_EARLY
         if survey.rounds is not None and period != survey.period(now):
-            return IMPOSSIBLE.saying("The report states another round than it was made for.")
+            return IMPOSSIBLE.saying("The round stated in the report is not the one it was made for.")
         if period == 0 and survey.window is None:
             return None
         if period > survey.period(now + SKEW):

@@ -71,7 +71,7 @@ class Folder:
         survey, source = self._read(path)
         other = next((file for file, name in self._served.items() if name == survey.id and file != path), None)
         if other is not None:
-            raise InvalidParameter(f"The id {survey.id!r} is that of {other.name} already. Give it an id of its own.")
+            raise InvalidParameter(f"The id {survey.id!r} is already used by {other.name}. Choose another id.")
         number, kept = self._site.store.register(survey)  # refuses what has changed since people answered
         before = self._served.get(path)
         running = next((app for app in self._site.apps if app.collector.survey.id == before), None)
@@ -92,7 +92,9 @@ class Folder:
     def _read(self, path: Path) -> tuple[Survey, str]:
         """The survey in a file, and the hash of the file. One registered from the same bytes is not planned again."""
         if path.stat().st_size > MOST_BYTES:
-            raise InvalidParameter(f"A survey file may have at most {MOST_BYTES:,} bytes. Remove what is no survey.")
+            raise InvalidParameter(
+                f"A survey file may have at most {MOST_BYTES:,} bytes. Remove files that are not surveys."
+            )
         source = hashlib.sha256(path.read_bytes()).hexdigest()
         with self._site.store.view() as view:
             known = view.run("SELECT spec FROM surveys WHERE source = ?", source)

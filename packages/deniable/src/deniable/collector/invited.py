@@ -78,8 +78,8 @@ def make_keys(store: Store, survey: Survey, count: int = KEYS) -> tuple[str, ...
         state = None if served is None else change.state(served[0])
         if state is not None and state.stage is not Stage.DRAFT:
             raise InvalidParameter(
-                f"The survey {survey.id!r} was served before, and a survey never changes. Give the one for invited people "
-                "an id of its own."
+                f"The survey {survey.id!r} has already been served, and a survey never changes. Give the survey for "
+                "invited people its own id."
             )
         known = keys_of(change, survey.id)
         if not known:
@@ -98,7 +98,7 @@ def rotate_key(store: Store, survey: Survey, revoke: bool) -> tuple[str, str]:
         reserve = [name for name, key in keys.items() if key.state == "reserve"]
         if not current or not reserve:
             raise InvalidParameter(
-                "This survey has no key in reserve. Its keys are part of it and cannot be added to: make a new survey, with "
+                "This survey has no key in reserve. Its keys are part of it, and none can be added: make a new survey with "
                 "more keys (deniable invite keys --count)."
             )
         for name, state in ((current[0], "revoked" if revoke else "retired"), (reserve[0], "current")):

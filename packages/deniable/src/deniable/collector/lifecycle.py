@@ -20,9 +20,9 @@ NEXT: dict[Stage, frozenset[Stage]] = {
 }
 REASONS = {
     Stage.DRAFT: "It is a draft that nobody has answered. Open it, or delete it.",
-    Stage.OPEN: "People may have answered it. Close it, or give the changed survey an id of its own.",
+    Stage.OPEN: "People may have answered it. Close it, or give the changed survey its own id.",
     Stage.CLOSED: "People may have answered it. Open it again or archive it.",
-    Stage.ARCHIVED: "It was closed for good: the ids of its reports are gone. Start a new one.",
+    Stage.ARCHIVED: "It was closed for good: the ids of its reports are deleted. Start a new one.",
 }
 
 
@@ -80,7 +80,7 @@ def correct_title(store: Store, survey: Survey) -> None:
         number, _ = _held(change, survey)
         known = change.survey(survey.id)
         if known is None or not same_contract(Survey.from_json(known[1]), survey, survey.title):
-            raise SurveyMismatch("More than the title has changed. Give the changed survey an id of its own.")
+            raise SurveyMismatch("More than the title has changed. Give the changed survey its own id.")
         change.put_state(number, title=survey.title)
     note("title-corrected", survey=survey.id)
 

@@ -25,8 +25,8 @@ def members_of(store: Store, survey: Survey) -> list[Membership]:
     """The membership of each member, in order; the key that they follow from is made the first time."""
     if not survey.has_secrets:
         raise InvalidParameter(
-            f'The survey {survey.id!r} lets anybody report for a member. To give each a secret, add reporters = "secret" to '
-            'its question of kind "friends" before it is first served.'
+            f"The survey {survey.id!r} lets anybody report for a member. To give each member a secret, add "
+            'reporters = "secret" to its question of kind "friends" before it is first served.'
         )
     with store.change() as change:
         change.alone()
@@ -63,7 +63,7 @@ class Senders:
     def refusal(self, message: Message) -> Refusal | None:
         """Why a message is not counted."""
         if message.reports > 1:
-            return verdicts.NO_BATCHES.saying("In a survey whose members have secrets, each sends a report of their own.")
+            return verdicts.NO_BATCHES.saying("In a survey whose members have secrets, each member sends their own report.")
         if not message.token:
             return verdicts.NO_SECRET
         if self._key is None:

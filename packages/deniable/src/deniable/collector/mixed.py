@@ -42,12 +42,12 @@ class Mixed:
             return None
         if not private.exists():
             raise InvalidParameter(
-                f"{private} is missing beside {public}, so nothing that comes from the relay could be read. Restore it. To "
+                f"{private} is missing next to {public}, so nothing from the relay could be read. Restore it. To "
                 f"serve the survey without mixing, remove {public}."
             )
         if not public.exists():
             raise InvalidParameter(
-                f"{public} is missing beside {private}. The answer page needs these terms: copy them back from the relay."
+                f"{public} is missing next to {private}. The answer page needs these terms: copy them back from the relay."
             )
         return cls.of(survey, Terms.load(public), Opener.load(private))
 

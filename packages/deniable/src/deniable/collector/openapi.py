@@ -2,11 +2,11 @@
 
 from deniable.collector.fields import FORMATS, Data, hex_schema
 from deniable.collector.issuing import LONGEST_CODE
-from deniable.collector.playground import EPSILON, PEOPLE, VALUES
+from deniable.collector.playground import EDITION, EPSILON, PEOPLE, VALUES
 from deniable.collector.static import MEDIA_TYPES
 from deniable.collector.verdicts import REFUSALS
 from deniable.invitations.token import SIGNATURE_BYTES, TOKEN_BYTES
-from deniable.planning.shares import brief_candidates
+from deniable.mechanisms.registry import candidates
 from deniable.survey import Question, Survey
 from deniable.survey.message import MEDIA_TYPE
 
@@ -46,7 +46,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                     _query("values", {"type": "integer", "minimum": VALUES[0], "maximum": VALUES[1], "default": 8}),
                     _query("epsilon", {"type": "number", "minimum": EPSILON[0], "maximum": EPSILON[1], "default": 1}),
                     _query("people", {"type": "integer", "minimum": PEOPLE[0], "maximum": PEOPLE[1], "default": 10_000}),
-                    _query("certify", {"type": "string", "enum": [*brief_candidates()]}),
+                    _query("certify", {"type": "string", "enum": [*candidates("shares", EDITION)]}),
                 ],
             ),
             "/v1/results": _get(
@@ -62,7 +62,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                 ],
             ),
             "/v1/tallies": _get(
-                "The tallies behind the estimates; those before and after one report differ by that report",
+                "The tallies behind the estimates; tallies before and after one report differ by that report",
                 "application/json",
                 401, 429, 503,
                 security=token,
@@ -113,7 +113,7 @@ def _submit(survey: Survey) -> Data:
     report = {"$ref": "#/components/schemas/Report"}
     many = {"anyOf": [report, {"type": "array", "items": report, "minItems": 1}]}
     return {
-        "summary": "Count reports, each once; responds when they are stored durably",
+        "summary": "Count reports, each once; the response comes when they are stored durably",
         "requestBody": {
             "required": True,
             "content": {

@@ -7,9 +7,11 @@ from functools import lru_cache
 from deniable.collector.promises import Data, certificate_data, loss_data
 from deniable.collector.verdicts import BAD_QUERY, BUSY, Refusal
 from deniable.domains import Categories
-from deniable.planning.shares import brief_candidates, options
+from deniable.mechanisms.registry import candidates
+from deniable.planning.shares import options
 from deniable.privacy.certify import certify
 
+EDITION = 1  # of the planner: weighted designs, which the next one has, are searched for up to a second
 VALUES, EPSILON, PEOPLE = (2, 64), (0.1, 8.0), (10, 10_000_000)
 WAITING = 8  # requests that may wait; each takes up to a fifth of a second of the collector's time
 
@@ -17,7 +19,7 @@ WAITING = 8  # requests that may wait; each takes up to a fifth of a second of t
 @lru_cache(maxsize=512)
 def compared(values: int, epsilon: float, people: int) -> str:
     """Every mechanism whose reports the page can count: its predicted error, its cost, its loss and its law."""
-    ranked = options(Categories(range(values)), epsilon, people, offered=brief_candidates().values())
+    ranked = options(Categories(range(values)), epsilon, people, edition=EDITION)
     rows: list[Data] = []
     for option in ranked:
         row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.costs["work"]}
@@ -29,7 +31,7 @@ def compared(values: int, epsilon: float, people: int) -> str:
 @lru_cache(maxsize=512)
 def certified(values: int, epsilon: float, name: str) -> str:
     """The certificate of one of them."""
-    mechanism = brief_candidates()[name].make(Categories(range(values)), epsilon)
+    mechanism = candidates("shares", EDITION)[name].make(Categories(range(values)), epsilon)
     found = certify(mechanism)
     return json.dumps({"name": name, "loss": loss_data(found.loss)} | certificate_data(found))
 
@@ -52,8 +54,8 @@ class Playground:
             if not least <= number <= most:
                 return BAD_QUERY.saying(f"{what} must be from {least:,} to {most:,}.")
         name = query.get("certify")
-        if name is not None and name not in brief_candidates():
-            return BAD_QUERY.saying(f"certify must be one of {', '.join(brief_candidates())}.")
+        if name is not None and name not in candidates("shares", EDITION):
+            return BAD_QUERY.saying(f"certify must be one of {', '.join(candidates('shares', EDITION))}.")
         if self._waiting >= WAITING:
             return BUSY.saying("Too many people use the playground right now. Try again.")
         self._waiting += 1

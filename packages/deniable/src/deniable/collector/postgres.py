@@ -174,7 +174,7 @@ class PostgresStore(Store):
             ).fetchone()
         if row is None or row[0] != "on":
             raise InvalidParameter(
-                "This PostgreSQL server runs with fsync = off, so that reports it has confirmed can be lost. Turn fsync on."
+                "This PostgreSQL server runs with fsync = off, so confirmed reports can be lost. Turn fsync on."
             )
 
     @contextmanager
@@ -225,7 +225,7 @@ class PostgresStore(Store):
     def view(self) -> Iterator[View]:
         if not self._readers.acquire(timeout=SECONDS):
             raise Unavailable(
-                f"The database cannot be read: {READERS} others read it, and none has finished in {SECONDS} s."
+                f"The database cannot be read: {READERS} others are reading it, and none finished within {SECONDS} s."
             )
         try:
             with self._reader() as connection, self._watchdog.transaction(connection):

@@ -85,7 +85,7 @@ def _packages(plan: Plan) -> Iterator[tuple[Level, str]]:
         optional(module, "A collector over HTTP", "collector")
     yield "ok", f"{', '.join(needed)} are installed."
     if plan.place.telemetry is not None:
-        optional("opentelemetry.exporter.otlp.proto.http", "Traces and metrics by OpenTelemetry", "otel")
+        optional("opentelemetry.exporter.otlp.proto.http", "OpenTelemetry traces and metrics", "otel")
     try:
         optional("numba", "Compiled loops", "fast")
     except DeniableError:
@@ -106,7 +106,7 @@ def _surveys(plan: Plan, surveys: list[Survey], ids: dict[str, Path]) -> Iterato
             yield "error", f"{path}: {error}"
             continue
         if survey.id in ids:
-            yield "error", f"{path}: the id {survey.id!r} is that of {ids[survey.id]} already. Give it an id of its own."
+            yield "error", f"{path}: the id {survey.id!r} is already used by {ids[survey.id]}. Choose another id."
         ids[survey.id] = path
         surveys.append(survey)
         yield "ok", f"{path}: {survey.id}, epsilon {survey.epsilon:g}."
@@ -158,7 +158,7 @@ def _database(plan: Plan, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
     if plan.store.startswith(("postgresql://", "postgres://")):
         yield from _postgres(plan.store, surveys)
     elif "://" in plan.store and not plan.store.startswith("sqlite://"):
-        yield "note", "This kind of database is opened for the first time when the collector starts."
+        yield "note", "This kind of database is checked only when the collector starts."
     else:
         yield from _sqlite(Path(plan.store.removeprefix("sqlite://")), surveys)
 
@@ -167,7 +167,7 @@ def _sqlite(path: Path, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
     folder = path.absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InvalidParameter(
-            f"The folder {folder} does not exist or cannot be written. Make it, or choose another --store."
+            f"The folder {folder} does not exist or is not writable. Create it, or choose another --store."
         )
     free = shutil.disk_usage(folder).free
     if free < LITTLE:
@@ -188,7 +188,7 @@ def _sqlite(path: Path, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise InvalidParameter(f"{path} is no database that can be read: {error}.") from error
+        raise InvalidParameter(f"{path} is not a readable database: {error}.") from error
 
 
 def _postgres(address: str, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
@@ -240,8 +240,8 @@ def _same(surveys: list[Survey], known: Iterable[tuple[str, str, str | None]]) -
     for name, before, title in known:
         if name in served and not same_contract(Survey.from_json(before), served[name], title):
             raise SurveyMismatch(
-                f"The survey {name!r} has changed since it was first served from this database. Give the new one an id "
-                "of its own."
+                f"The survey {name!r} has changed since it was first served from this database. Give the new version its "
+                "own id."
             )
 
 
@@ -253,10 +253,13 @@ def _mixing(surveys: list[Survey], ids: dict[str, Path]) -> Iterator[tuple[Level
         if mixed is None:
             continue
         terms = mixed.terms
-        yield "ok", f"{survey.id}: {terms.people:,} or more are mixed at {terms.relay}, fingerprint {terms.fingerprint}."
+        yield (
+            "ok",
+            f"{survey.id}: {terms.people:,} or more reports are mixed at {terms.relay}, fingerprint {terms.fingerprint}.",
+        )
         theirs, why = terms_at(terms.relay)
         if theirs is None:
-            yield "note", f"{survey.id}: its relay cannot take reports yet: {why}. Until it can, people keep theirs."
+            yield "note", f"{survey.id}: its relay cannot take reports yet: {why}. Until then, reports stay on the devices."
         elif theirs != terms.fingerprint:
             yield "error", f"{survey.id}: its relay has other terms, fingerprint {theirs}. Give it the current .mix file."
         if file.with_suffix(".mixkey").stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
@@ -292,4 +295,7 @@ def _files(plan: Plan, surveys: list[Survey]) -> Iterator[tuple[Level, str]]:
         return
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard != resource.RLIM_INFINITY and hard < FILES:
-        yield "note", f"This process may open {hard} files only, so that few people can be connected. Raise it: ulimit -n"
+        yield (
+            "note",
+            f"This process may open only {hard} files, which limits the number of connections. Raise the limit: ulimit -n",
+        )

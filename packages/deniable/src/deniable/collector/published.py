@@ -87,7 +87,13 @@ class Published:
 
 
 def _later(seconds: int) -> Refusal:
-    return Refusal(BUSY.reason, BUSY.status, BUSY.title, "Results of this size are not computed all the time.", seconds)
+    return Refusal(
+        BUSY.reason,
+        BUSY.status,
+        BUSY.title,
+        "Results of this size are computed only now and then. Try again later.",
+        seconds,
+    )
 
 
 def _rendered(found: Results, kind: str) -> bytes:

@@ -204,7 +204,11 @@ class Relay:
                         break
         except TimeoutError:
             return verdicts.SLOW
-        return body if len(body) == size else verdicts.DAMAGED.saying(f"A sealed report of this survey has {size:,} bytes.")
+        return (
+            body
+            if len(body) == size
+            else verdicts.DAMAGED.saying(f"A sealed report of this survey must have {size:,} bytes.")
+        )
 
     async def _store(self, ticket: bytes, sealed: bytes) -> bool:
         """Whether it is stored durably. What arrives while others are being stored is stored with one write after that."""

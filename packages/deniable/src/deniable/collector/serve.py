@@ -109,7 +109,7 @@ def listening(place: Place) -> Iterator[socket.socket]:
     optional("uvicorn", "A collector over HTTP", "collector")
     optional("starlette", "A collector over HTTP", "collector")
     if place.telemetry is not None:
-        optional("opentelemetry.exporter.otlp.proto.http", "Traces and metrics by OpenTelemetry", "otel")
+        optional("opentelemetry.exporter.otlp.proto.http", "OpenTelemetry traces and metrics", "otel")
     if (place.tls_certificate is None) != (place.tls_key is None):
         raise InvalidParameter("TLS requires both a certificate and its key.")
     if place.tls_certificate is not None:

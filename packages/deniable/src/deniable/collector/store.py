@@ -162,7 +162,7 @@ class Change(View):
         """Remember a new survey, and give it a number."""
         if self.run("SELECT 1 FROM transfers WHERE survey = ?", survey.id):
             raise InvalidParameter(
-                f"The survey {survey.id!r} is being copied into this database. Run the same command again to finish that."
+                f"The survey {survey.id!r} is being copied into this database. Run the same command again to finish."
             )
         number = self.free_number()
         self.run(
@@ -369,7 +369,7 @@ class Store(ABC):
         if not same_contract(first, survey, state.title if state is not None else None):
             raise SurveyMismatch(
                 f"The survey {survey.id!r} has changed since it was first served from this database. People answered the "
-                "first version; give the new one an id of its own. Only the title can be corrected: deniable manage title."
+                "first version; give the new one its own id. Only the title can be corrected: deniable manage title."
             )
         return number, first
 

@@ -20,7 +20,7 @@ try:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
     from opentelemetry.trace import SpanKind, Status, StatusCode
 except ImportError:
-    raise MissingExtra("Traces and metrics by OpenTelemetry", "otel") from None
+    raise MissingExtra("OpenTelemetry traces and metrics", "otel") from None
 
 if TYPE_CHECKING:
     from deniable.collector.app import App

@@ -59,7 +59,7 @@ def copy_survey(source: Store, target: Store, survey: str, watch: Watch = lambda
         if known is None:
             raise InvalidParameter(f"The database to copy from holds no survey {survey!r}.")
         if view.segment(known[0]) is not None:
-            raise InvalidParameter("Kept reports are just being written to files. Try again in a minute.")
+            raise InvalidParameter("Kept reports are being written to files right now. Try again in a minute.")
         number = _begun(target, survey, known[1])
         ids = _copy_ids(view, known[0], target, number, watch)
         people = view.people(known[0])
@@ -126,8 +126,8 @@ def _check_at_rest(source: Store, number: int, people: dict[int, int]) -> None:
     with source.view() as now:
         if now.people(number) != people:
             raise InvalidParameter(
-                "Reports have arrived since the copy began. Stop the collector of the old database and run the same command "
-                "again: it goes on where it was."
+                "Reports have arrived since the copy began. Stop the collector of the old database and run the same "
+                "command again: it continues where it stopped."
             )
 
 

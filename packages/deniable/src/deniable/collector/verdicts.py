@@ -43,9 +43,9 @@ OTHER_TERMS = Refusal(
     "other-terms",
     409,
     "The report was sealed under other terms of mixing",
-    "Nothing was stored. Compare the fingerprints of the terms: GET /v1/mix has those that hold here.",
+    "Nothing was stored. Compare the fingerprints of the terms: GET /v1/mix has the current ones.",
 )
-TOO_FEW = Refusal("too-few", 403, "These are too few messages to be mixed")
+TOO_FEW = Refusal("too-few", 403, "Too few messages to be mixed")
 NOT_INVITED = Refusal(
     "not-invited",
     403,
@@ -53,7 +53,7 @@ NOT_INVITED = Refusal(
     "Exchange your invitation for a token and send it with the report.",
 )
 BAD_TOKEN = Refusal("bad-token", 403, "The token is not valid", "No key of this survey signed it.")
-SPENT = Refusal("spent-token", 403, "The token was used before", "It counted for another report. A token counts once.")
+SPENT = Refusal("spent-token", 403, "The token was used before", "It was counted with another report. A token counts once.")
 NO_SECRET = Refusal(
     "no-secret",
     403,
@@ -64,7 +64,7 @@ BAD_SECRET = Refusal(
     "bad-secret",
     403,
     "The report does not come from the member it names",
-    "The secret is that of another member, or of another survey. Open the link that was sent to you.",
+    "The secret belongs to another member, or to another survey. Open the link that was sent to you.",
 )
 NO_INVITATION = Refusal(
     "no-invitation",
@@ -93,7 +93,7 @@ BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full. Nothing
 TOO_MANY_HEADERS = Refusal("headers", 431, "The headers of the request are too large")
 SLOW = Refusal("slow", 408, "The request took too long")
 CLOCK = Refusal(
-    "clock", 503, "The clock of the collector is wrong", "It has accepted later periods before. Send the report again.", 60
+    "clock", 503, "The clock of the collector is wrong", "It has already accepted later periods. Send the report again.", 60
 )
 AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 

@@ -1,7 +1,7 @@
 """The types that everything else is made of; no files, sockets, clock or global randomness."""
 
 from deniable.core.bits import PackedBits, distinct_rows
-from deniable.core.candidate import LARGEST_DENSE, Candidate
+from deniable.core.candidate import LARGEST_DENSE, NEWEST_EDITION, Candidate, checked_edition, offered
 from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
 from deniable.core.domain import (
     LARGEST_DOMAIN,
@@ -30,7 +30,7 @@ from deniable.core.odds import (
     simplest_between,
 )
 from deniable.core.operations import DRAWS, WIDEST, Node, Type
-from deniable.core.orders import Orders, Padded, Ranked, padded
+from deniable.core.orders import Gridded, Orders, Padded, Ranked, padded
 from deniable.core.permanent import Permanent, PermanentBits, public_draws
 from deniable.core.program import MOST_ENTRIES, MOST_NODES, Program
 from deniable.core.pure import CellProtocol, PureProtocol

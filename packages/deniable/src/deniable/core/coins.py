@@ -48,7 +48,7 @@ BLOCK = 1 << 16  # bytes of packed bits made at a time: their random bytes stay 
 
 
 class Coins(ABC):
-    """Exact, vectorised draws. Each outcome has exactly the probability its arguments say."""
+    """Exact, vectorised draws. Each outcome has exactly the stated probability."""
 
     @abstractmethod
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
@@ -286,7 +286,7 @@ def _renew_all() -> None:
 
 
 class SecureCoins(StreamCoins):
-    """Coins nobody can foresee: a keystream under a fresh key from the operating system. The default everywhere.
+    """Unpredictable coins: a keystream under a fresh key from the operating system. The default everywhere.
 
     Safe to share between threads. A forked process, a copy and an unpickled object take a key of their own.
     """

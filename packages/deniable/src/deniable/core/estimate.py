@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Tabular):
-    """Shares of the n people who reported, or another `measure`, with the variance that the privacy noise gives them.
+    """Shares of the n people who reported, or another `measure`, with the variance of the privacy noise.
 
     Raw estimates are unbiased, so single values may lie below 0 or above 1; cleaning them is a separate step, and what
     comes out of that has no variance in closed form (None). The variance is about these n people; `for_population` adds

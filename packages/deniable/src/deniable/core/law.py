@@ -28,8 +28,9 @@ def traced(mechanism: object) -> Law:
         found = found or law
         if law.program != found.program or law.layout != found.layout:
             raise InvalidLaw(
-                "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
-                "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
+                "The mechanism does not do the same thing each time: its law depends on the size of a batch, on what "
+                "happened before, on the clock, or on randomness that is not an argument. Use "
+                "nothing but the answer and the coins."
             )
     assert found is not None
     return found
@@ -42,7 +43,7 @@ def node_of(mechanism: object, function: Callable[[Ints, Sequence[Ints]], object
     public = [Symbol(trace, place) for place, node in enumerate(trace.nodes) if node.op == "public"]
     found = trace.symbol(function(truth, cast(Sequence[Ints], public))).node
     if found >= len(_once(mechanism, 1).program.nodes):
-        raise InvalidLaw("The law does not compute what a permanent answer is kept for.")
+        raise InvalidLaw("The law does not use the permanent answer.")
     return found
 
 
@@ -70,9 +71,7 @@ def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tup
     report = []
     for field in layout.fields:
         if type(field) not in (Number, Flags):
-            raise InvalidLaw(
-                "A report has fields of the classes Number and Flags, not of others that are derived from them."
-            )
+            raise InvalidLaw("A report has fields of the classes Number and Flags, not of their subclasses.")
         value = trace.symbol(drawn[field.name])
         if isinstance(field, Flags) and not (value.type.row and value.width == field.bits):
             raise InvalidLaw(f"The field {field.name!r} of the report must be a row of {field.bits} bits.")

@@ -37,7 +37,7 @@ from deniable.errors import EmptyBatch, InvalidLaw, InvalidParameter, InvalidRep
 
 
 class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
-    """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
+    """A frozen object made from a domain and a budget. A subclass defines how to randomize, how to count and what it costs.
 
     It is generic as its domain is: in the type of an answer, and in what `randomize` starts from.
 
@@ -174,8 +174,12 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
         if not self.encodes:
             return self.domain.encode(answers)
-        truth = self.domain.index(answers)
+        truth = self.looked_at(answers)
         return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
+
+    def looked_at(self, answers: Answers) -> object:
+        """What encoders look at: the index of each answer, or all that they need of it."""
+        return self.domain.index(answers)
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Truth:
         """What `randomize` starts from, made of the codes of the answers: as the domain says, unless the family differs."""
@@ -200,7 +204,9 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def law(self) -> Program:
         """The law as a program: what runs, what certificates prove, and what other devices are given."""
         if not self.traced:
-            raise InvalidLaw("This mechanism is no program: a published theorem stands for its law. See certify(mechanism).")
+            raise InvalidLaw(
+                "This mechanism is not a program: its loss rests on a published theorem. See certify(mechanism)."
+            )
         return self._law.program
 
     @property
@@ -214,7 +220,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         law, before = traced(self), self.__dict__.get("_law_before")
         if before not in (None, law.program.fingerprint):
             raise InvalidLaw(
-                "This mechanism has another law here than where it comes from: its law depends on the process, on what "
+                "This mechanism has a different law here than where it was made: its law depends on the process, on what "
                 "happened before, or on the clock. Use nothing but the answer and the coins."
             )
         return law
@@ -250,7 +256,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def checked_reports(self, reports: Reports) -> Reports:
         """These reports; refused if another mechanism made them."""
         if not isinstance(reports, Reports):
-            raise InvalidParameter("These are no reports. Randomize answers first: mechanism.perturb(answers).")
+            raise InvalidParameter("These are not reports. Randomize answers first: mechanism.perturb(answers).")
         if reports.fingerprint != self.fingerprint:
             raise SurveyMismatch(
                 f"These reports were made by mechanism {reports.fingerprint[:8]}, not by {self.fingerprint[:8]}. "

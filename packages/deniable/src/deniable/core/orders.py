@@ -1,18 +1,21 @@
-"""Codes that are vectors, not all written down: arrangements that answers share, and lists that are filled up."""
+"""Codes that are vectors, not all written down: arrangements that answers share, lists that are filled up, grids."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import kernels
-from deniable.arrays import Bools, Ints, Words
+from deniable.arrays import Bools, Floats, Ints, Words
+from deniable.core.operations import Type
 from deniable.errors import OutsideDomain
 from deniable.kernels.plain import NONE
+from deniable.kernels.steps import WHOLE
 from deniable.kernels.tables import take_cells
 
-NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
+NO_CODE = "An encoder returned a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
 MOST_FOUND = 1 << 24  # numbers of arrangements that are found at once
 MANY = 1 << 12  # numbers that are looked at in a compiled loop
@@ -159,17 +162,68 @@ class Ranked:
         """The number at a place of each."""
         from deniable.kernels.rotations import largest_at, turned_at  # which few questions need
 
-        place = np.broadcast_to(place, len(self)).astype(np.int64)
-        opposite = 2 * place >= self.size
-        place = np.where(opposite, self.size - 1 - place, place)
+        size, place = self.size, np.broadcast_to(place, len(self)) if np.ndim(place) == 0 else np.asarray(place)
+        place = place.astype(np.int64, copy=False)
+        opposite = 2 * place >= size
+        place = np.minimum(place, size - 1 - place)
         if self._words is not None:
-            return turned_at(self._numbers, self._words, self.size // 2, place) ^ opposite
+            return turned_at(self._numbers, self._words, size // 2, place) ^ opposite
         column = largest_at(self._numbers, place)
         negative = np.signbit(self._numbers.reshape(-1)[np.arange(len(self)) * self._numbers.shape[1] + column])
         return 2 * column + (negative ^ opposite)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(self.size)], axis=1)
+
+
+class Gridded:
+    """One of the two codes of vectors of numbers: the points of a grid below them, or how far above these they are.
+
+    `codes` makes both as arrays, and refuses numbers outside the grid. What `round_into` makes instead is within the bounds
+    of the grid whatever the numbers are.
+    """
+
+    def __init__(
+        self, numbers: Floats, grid: tuple[float, float, int], place: int, codes: Callable[[], Sequence[Ints]]
+    ) -> None:
+        self.numbers, self._grid, self._place, self._codes = numbers, grid, place, codes
+
+    def fits(self, kind: Type, size: int) -> bool:
+        """Whether the numbers are a plain array, so many rows, and the codes are of this type whatever they are."""
+        numbers, grid = self.numbers, self._grid
+        if type(numbers) is not np.ndarray or numbers.dtype != np.float64 or numbers.shape != (size, kind.width):
+            return False
+        if not (numbers.flags.c_contiguous and numbers.flags.aligned) or [*map(type, grid)] != [float, float, int]:
+            return False
+        low, top, steps = grid
+        is_even = -math.inf < low < top < math.inf and 0 < 1 / (top - low) < math.inf
+        return is_even and (kind.low, kind.high) == (0, WHOLE if self._place else steps - 1)
+
+    def goes_with(self, other: object) -> bool:
+        """Whether these are the points, and the other one how far above them the same numbers are."""
+        if type(other) is not Gridded or (self._place, other._place) != (0, 1):
+            return False
+        return self.numbers is other.numbers and self._grid == other._grid
+
+    def round_into(self, points: NDArray[np.integer], words: Words, start: int) -> None:
+        """Write some numbers from `start` on, rounded to the point below or above by a word each."""
+        from deniable.kernels.vectors import rounded_numbers  # which few questions need
+
+        if not rounded_numbers(self.numbers.reshape(-1)[start : start + len(words)], self._grid, words, points):
+            self._codes()  # says why
+            raise AssertionError
+
+    def copy(self) -> Ints:
+        """The codes as an array."""
+        return self._codes()[self._place]
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self.copy()
+
+
+def unmade(values: Sequence[object], coins: object, size: int) -> object:
+    """In place of what computes a code: nothing, and numbers on a grid need not be an array of codes there."""
+    raise AssertionError
 
 
 def padded(starts: Ints, numbers: Ints, padding: Ints) -> "Padded | Ints":

@@ -71,7 +71,7 @@ class Permanent(Mechanism[Answer, Truth]):
             raise SurveyMismatch("These permanent answers were made by another mechanism. Use the one that made them.")
         coins, base, law, layout = checked_coins(coins), self.base.law, self.law, self.report_layout
         if law.nodes[: len(base.nodes)] != base.nodes:
-            raise InvalidLaw("The law does not begin with that of its first round, so that nothing can be kept of it.")
+            raise InvalidLaw("The law does not begin with that of its first round, so nothing can be kept.")
         given = {
             place: PackedBits(kept.columns[name], law.types[place].width or 0)
             if law.types[place].row

@@ -12,7 +12,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
-from deniable.core.orders import NO_CODE, Padded, Ranked, Taken, differ, inside
+from deniable.core.orders import NO_CODE, Gridded, Padded, Ranked, Taken, differ, inside, unmade
 from deniable.core.program import Program
 from deniable.core.steps import around, cells, joined, packed
 from deniable.core.tracing import Encoded
@@ -34,10 +34,10 @@ def run_steps(program: Program, found: "Steps", codes: Sequence[Encoded], coins:
     values: list[Any] = constants.copy()
     given = list(codes)
     for place, operate, args, dead in steps:
-        if operate is None:
+        if operate is None or operate is unmade:
             code = given.pop(0)
             value = code(*[copied(values[arg]) for arg in args]) if callable(code) else code
-            checked = checked_code(value, program.types[place], size)
+            checked = checked_code(value, program.types[place], size, operate is unmade)
             # What an encoder holds, a later one may still write into: neither draws nor codes are theirs any more.
             values[place] = copied(checked) if any(map(callable, given)) else checked
         else:
@@ -79,14 +79,16 @@ def copied(value: object) -> object:
     """The same, in memory that nobody else has."""
     if isinstance(value, PackedBits):
         return PackedBits(value.bytes.copy(), value.width)
-    return value.copy() if isinstance(value, np.ndarray | Taken | Ranked | Padded) else value
+    return value.copy() if isinstance(value, np.ndarray | Taken | Ranked | Padded | Gridded) else value
 
 
-def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Ranked | Padded:
+def checked_code(code: object, kind: Type, size: int, unwritten: bool = False) -> Ints | Taken | Ranked | Padded | Gridded:
     """Refuse a code that the law was not proved for. The message does not hold it.
 
     Arrays of a class of their own could compute something else than they hold: of those the plain array is taken.
     """
+    if unwritten and type(code) is Gridded and code.fits(kind, size):
+        return code
     if type(code) in (Taken, Ranked) and kind.distinct and _arranges(cast("Taken | Ranked", code), kind, size):
         return cast("Taken | Ranked", code)
     if type(code) is Padded and kind.width is not None:
@@ -96,7 +98,7 @@ def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Ranked |
             return code
         code = np.asarray(code)  # all different perhaps, if not in order: looked at as any other
     shape = (size,) if kind.width is None else (size, kind.width)
-    code = np.asarray(code) if isinstance(code, np.ndarray) else code
+    code = np.asarray(code) if isinstance(code, np.ndarray | Gridded) else code
     if type(code) is np.ndarray and code.dtype.kind in "iub" and code.shape == shape and inside(code, kind.low, kind.high):
         if kind.distinct and not differ(code, kind.low, kind.size):
             raise OutsideDomain(NO_CODE)

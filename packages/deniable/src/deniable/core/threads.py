@@ -26,7 +26,7 @@ def cores() -> int:
 def in_parts(part: Part, answers: int, step: int, coins: Coins) -> None:
     """Work on all answers, `step` at a time: together where nobody can repeat what is drawn, and there are enough."""
     least = min(LEAST, STEPS * step if step > LONG else STEPS // 2 * step)
-    threads = min(cores(), answers // least) if type(coins) is SecureCoins else 1
+    threads = min(cores(), answers // least) if type(coins) is SecureCoins and answers >= 2 * least else 1
     if threads < 2:
         part(0, answers, coins)
         return

@@ -5,21 +5,23 @@ vector one after the other, packed into a row. Steps are made from the nodes of 
 the same reports for the same coins.
 """
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes
+from deniable.arrays import Bytes, Words
 from deniable.core.batches import draw_words
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins, StreamCoins
 from deniable.core.fusing import SHORT
 from deniable.core.operations import DRAWS, Node
+from deniable.core.orders import Gridded, unmade
 from deniable.core.program import Program
 from deniable.core.running import Run, Step, Steps, made_steps
-from deniable.kernels.vectors import rounded_up, toss_columns
+from deniable.kernels.vectors import Codes, rounded_up, toss_columns
 
 BLOCK = 1 << 18  # bytes drawn at a time, which stay in the processor's cache
 TOGETHER = 64  # columns of bits, a multiple of eight
@@ -32,6 +34,8 @@ def vector_steps(program: Program) -> Steps | None:
     if not sums:
         return None
     constants, steps = made_steps(program)
+    read = finder.only_rounded(sums)
+    steps = [(step[0], unmade, step[2], step[3]) if step[0] in read else step for step in steps]
     for toss, found in sums.items():
         kind = np.min_scalar_type(program.types[found].high)
         steps = _joined(steps, [toss, found], _rounding(kind), program.nodes[found].args[0], program.nodes[toss].args[0])
@@ -77,6 +81,12 @@ class _Finder:
         is_read = all(self._nodes[each].op == "at" and self._nodes[each].args[1] != place for each in self._readers[place])
         return is_read and self._is_vector(below) and self._is_vector(chances.args[0])
 
+    def only_rounded(self, sums: Mapping[int, int]) -> set[int]:
+        """The codes that nothing else reads."""
+        pairs = [(self._nodes[found].args[0], found) for found in sums.values()]
+        pairs += [(self._nodes[toss].args[0], toss) for toss in sums]
+        return {code for code, reader in pairs if self._is_for(code, reader)}
+
     def _is_vector(self, place: int) -> bool:
         kind = self._types[place]
         return self._nodes[place].op == "code" and kind.width is not None and kind.low == 0
@@ -110,16 +120,32 @@ class _Finder:
 
 def _rounding(kind: np.dtype[np.unsignedinteger[Any]]) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        below, chances = _numbers(args[0]), np.ascontiguousarray(args[1], np.int64)
-        points, room = np.empty(below.shape, kind), np.empty(min(BLOCK, 8 * below.size) + 16, np.uint8)
-        flat = below.reshape(-1), chances.reshape(-1), points.reshape(-1)
-        for start in range(0, below.size, BLOCK // 8):
-            some, up, target = (each[start : start + BLOCK // 8] for each in flat)
-            drawn = cast(StreamCoins, coins).draw_into(room, 8 * len(some))
-            rounded_up(some, up, drawn.view(np.uint64), target)
+        write, shape = _written(*args)
+        points, room = np.empty(shape, kind), np.empty(min(BLOCK, 8 * math.prod(shape)) + 16, np.uint8)
+        flat = points.reshape(-1)
+        for start in range(0, points.size, BLOCK // 8):
+            target = flat[start : start + BLOCK // 8]
+            write(target, cast(StreamCoins, coins).draw_into(room, 8 * len(target)).view(np.uint64), start)
         return points
 
     return operate
+
+
+Write = Callable[[Codes, Words, int], None]  # numbers from a place on, rounded by a word each
+
+
+def _written(below: Any, chances: Any) -> tuple[Write, tuple[int, ...]]:
+    """What rounds the numbers of these codes, and the shape of all of them."""
+    if type(below) is Gridded and below.goes_with(chances):
+        return below.round_into, below.numbers.shape
+    points, ups = _numbers(below), np.ascontiguousarray(chances, np.int64).reshape(-1)
+    flat = points.reshape(-1)
+
+    def write(target: Codes, words: Words, start: int) -> None:
+        some = slice(start, start + len(words))
+        rounded_up(flat[some], ups[some], words, target)
+
+    return write, points.shape
 
 
 def _numbers(code: Any) -> Any:

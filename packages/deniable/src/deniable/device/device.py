@@ -160,9 +160,7 @@ class Device:
         if binding:
             number = int(hashlib.sha256(binding.encode()).hexdigest()[:32], 16)
             if self.ledger.part(f"{name} rounds", number) != number:
-                raise SurveyMismatch(
-                    "This round does not follow from the one that was answered before. It was not answered."
-                )
+                raise SurveyMismatch("This round does not follow from the one answered before, so it was not answered.")
 
     def message(self) -> bytes | None:
         """The report that was made for this survey or period, the same however often it is asked for; None before."""
@@ -212,7 +210,9 @@ class Device:
             return right
         wait = right.after - time.time()
         if wait > self._patience:
-            return Reply(0, wait, f"waits {wait:.0f} s, so that it does not follow the exchange of the invitation at once")
+            return Reply(
+                0, wait, f"waits {wait:.0f} s, so that its time cannot be matched with the exchange of the invitation"
+            )
         time.sleep(max(0.0, wait))
         return with_token(message, right.token)
 

@@ -58,7 +58,7 @@ def remembered(mechanism: Permanent, data: dict[str, Any], value: object, coins:
 
 
 class Memory:
-    """The permanent answers of one person to one question that is asked again and again.
+    """The permanent answers of one person to one question that is asked repeatedly.
 
     `report` gives what is to be sent for today's value. Without a path it lasts as long as the program.
 

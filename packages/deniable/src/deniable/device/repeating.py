@@ -79,10 +79,10 @@ class Repeating:
         """The report for this period, in the ledger before it is returned."""
         now = self._clock()
         if self._is_over:
-            raise BudgetSpent("The survey is closed, so that nothing more is reported.")
+            raise BudgetSpent("The survey is closed, so nothing more is reported.")
         if self._survey.period(now) % self._repeats.span != self.turn:
             raise BudgetSpent(
-                f"This person reports in one of {self._repeats.span} periods, and it is not their turn. Ask again in period "
+                f"This person reports in one of {self._repeats.span} periods, and this is not it. Ask again in period "
                 f"{self.next_due()}."
             )
         entry = self._ledger.repeat(self._survey.id, lambda *held: self._made(answers, part, now, *held))
@@ -100,7 +100,7 @@ class Repeating:
         survey, period = self._survey, self._survey.period(now)
         if not self._may(period, state):
             raise BudgetSpent(
-                "There is a report for this period already. The same one can be sent again, but not a new one."
+                "There is already a report for this period. The same one can be sent again, but not a new one."
             )
         if before is not None and survey.budget != "sampled":
             part = survey.later

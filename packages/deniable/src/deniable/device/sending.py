@@ -124,7 +124,7 @@ def judged(message: bytes, status: int, body: bytes, wait: float | None = None) 
         pass
     if status in AGAIN:
         return Reply(status, wait)
-    what = "a redirect" if 300 <= status < 400 else "something else than the collector of this survey"
+    what = "a redirect" if 300 <= status < 400 else "something other than the collector of this survey"
     return Reply(0, None, f"{what} (status {status}) answered")
 
 

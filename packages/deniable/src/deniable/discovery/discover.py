@@ -46,7 +46,7 @@ def decode(
     false_discoveries: float = 0.03,
     blocklist: Collection[str] = (),
 ) -> Found:
-    """The most frequent strings behind a tally. Strings of the blocklist are verified as others are, but not named."""
+    """The most frequent strings behind a tally. Strings of the blocklist are verified like others, but not named."""
     wanted = Wanted(find, confidence, false_discoveries, frozenset(blocklist))
     wanted.check()
     if too_few(mechanism.sizes(tally)):

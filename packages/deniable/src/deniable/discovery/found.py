@@ -30,7 +30,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Found:
-    """The strings that most people have, the most frequent first.
+    """The most frequent strings, in decreasing order of frequency.
 
     Names were searched for among the reports of most people, and verified by those of the others, who took no part in the
     search. So the shares are unbiased for every string that was verified, and all intervals hold together with `confidence`.

@@ -122,8 +122,8 @@ def plan_discovery(
     chosen = PrefixHashing(domain, epsilon, base, weights)
     return chosen.because(
         f"{chosen.wire} for {form} of up to {most} bits, coded: prefixes of {', '.join(map(str, design.bits))} bits, and "
-        f"{design.shares[-1]:.0%} of people who verify. Of the designs that were tried, it finds the rarest strings, by "
-        "prediction. How far it is from the best possible is not known: no bound on the search for unknown strings is known."
+        f"{design.shares[-1]:.0%} of people who verify. Of the designs that were tried, it is predicted to find the rarest "
+        "strings. The distance from the best possible is not known: there is no bound for the search for unknown strings."
     )
 
 

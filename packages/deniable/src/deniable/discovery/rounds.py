@@ -45,8 +45,9 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.linear_hash import MOST_CELLS, best_base, noise
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 from deniable.mechanisms.discovery.sifted_hashing import SiftedHashing
-from deniable.planning.shares import plan_brief_shares
+from deniable.planning.shares import plan_shares
 
+EDITION = 1  # of the planner, for lists of candidates; later ones have the same errors, with shorter reports
 LISTED_EACH = 2  # strings that are listed for each that is to be found
 WORTH = 1.25  # candidates are listed if a report on any string has so many times the variance
 MOST_BITS = 128  # of a report
@@ -59,7 +60,7 @@ SIFTED_AT = 1.15  # strings are set apart if people then count for so much more
 @cache
 def listing_pays(epsilon: float, find: int) -> bool:
     """Whether a report that names one of a few candidates is much more precise than one on any string."""
-    short = plan_brief_shares(Categories(range(LISTED_EACH * find + 1)), epsilon, 100_000, MOST_BITS)
+    short = plan_shares(Categories(range(LISTED_EACH * find + 1)), epsilon, 100_000, MOST_BITS, edition=EDITION)
     base, _ = best_base(odds_below(checked_epsilon(epsilon)))
     return noise(base, float(odds_below(checked_epsilon(epsilon)))) > WORTH * _variance(short)
 
@@ -117,9 +118,8 @@ def _list(
     if len(chosen) < find:
         return None
     mechanism = found.mechanism
-    made = plan_brief_shares(
-        _listed(mechanism.domain, [names[place] for place in chosen]), mechanism.epsilon, people, MOST_BITS
-    )
+    listed = _listed(mechanism.domain, [names[place] for place in chosen])
+    made = plan_shares(listed, mechanism.epsilon, people, MOST_BITS, edition=EDITION)
     design = Design(tuple(mechanism.domain.prefixes), tuple(mechanism.shares.tolist()))
     worth, per_person = float(found.sizes.sum()), people / _variance(made)
     outlook = Outlook(design, shares, variances, find, float(mechanism.noise()), worth, searching, per_person)

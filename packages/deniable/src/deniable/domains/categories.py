@@ -52,7 +52,7 @@ class Categories(Domain[Label, Ints]):
         if kept[LARGEST_DOMAIN:]:
             raise InvalidParameter(f"A question may have at most {LARGEST_DOMAIN:,} possible answers.")
         if other is not None and other not in kept:
-            raise InvalidParameter("The answer that stands for all others must be one of the categories. Add it to them.")
+            raise InvalidParameter("The answer that stands for all others must be one of the categories. Add it.")
         self._fix(labels=kept, other=other)
 
     @cached_property

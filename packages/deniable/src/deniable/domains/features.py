@@ -6,15 +6,16 @@ from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Coins, Domain, Input
+from deniable.core import Answers, Coins, Domain, Gridded, Input
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_DIMENSIONS = 1 << 16
+FEW = 16  # vectors, below which their codes are written down at once
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,21 @@ class Features(Domain[Sequence[float], Ints]):
     def encode(self, values: Answers) -> Sequence[Ints]:
         """As `Interval.encode` for all numbers of each vector, the grid points in an array as narrow as they are."""
         if not self.clip and (floats := plain_rows(values, self.dimensions)) is not None:
-            narrow = np.min_scalar_type(self.steps - 1)
-            found = kernels.grid_codes(floats.reshape(-1), self.coordinate.points, narrow)
-            if found is not None:
-                return [code.reshape(floats.shape) for code in found]
-        rows = checked_rows(values, self.dimensions)  # other numbers, or some that are refused
+            if len(floats) >= FEW:
+                grid = self.low, self.high, self.steps
+                pair = [Gridded(floats, grid, place, lambda: self._codes(floats)) for place in range(2)]
+                return cast("Sequence[Ints]", pair)
+            return self._codes(floats)
+        return self._checked(values)
+
+    def _codes(self, floats: Floats) -> Sequence[Ints]:
+        narrow = np.min_scalar_type(self.steps - 1)
+        found = kernels.grid_codes(floats.reshape(-1), self.coordinate.points, narrow)
+        return self._checked(floats) if found is None else [code.reshape(floats.shape) for code in found]
+
+    def _checked(self, values: Answers) -> Sequence[Ints]:
+        """Of other numbers, or where some are refused."""
+        rows = checked_rows(values, self.dimensions)
         return [code.reshape(rows.shape) for code in self.coordinate.encode(rows.ravel())]
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
@@ -104,7 +115,7 @@ class Features(Domain[Sequence[float], Ints]):
 
 @dataclass(frozen=True)
 class UnitVectors(Domain[Sequence[float], Floats]):
-    """Vectors of length one. Others are refused: divide each by its length first, or bring them to it in another way.
+    """Vectors of length one. Others are refused: divide each by its length, or normalize it in another way.
 
     There are too many of them to list, so certificates cannot go through them.
 
@@ -139,10 +150,14 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         return None
 
     def index(self, values: Answers) -> Floats:
+        return self.divided(values, np.float64)
+
+    def divided(self, values: Answers, kind: DTypeLike) -> NDArray[Any]:
+        """The vectors divided by their lengths, as numbers of this kind."""
         from deniable.kernels.lengths import unit_rows  # not before there are vectors
 
         rows = _rows_of(values, self.dimensions)
-        found, right = unit_rows(rows.astype(np.float64, copy=False), 1e-2)  # room for coordinates of half precision
+        found, right = unit_rows(rows.astype(np.float64, copy=False), 1e-2, kind)  # room for numbers of half precision
         if not right:
             checked_rows(rows, self.dimensions)
             raise OutsideDomain("A vector does not have length one. Divide it by its norm before it is randomized.")

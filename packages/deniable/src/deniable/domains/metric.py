@@ -80,7 +80,7 @@ def checked_labels(labels: Sequence[Any] | None, size: int) -> Sequence[Any]:
         raise InvalidParameter(f"A question needs at least two possible answers; this one has {size}.")
     names = Categories(range(size) if labels is None else labels).labels
     if len(names) != size:
-        raise InvalidParameter(f"There are {size} answers and {len(names)} labels. Give each answer one.")
+        raise InvalidParameter(f"There are {size} answers and {len(names)} labels. Give each answer one label.")
     return names
 
 

@@ -55,8 +55,8 @@ class Ordered(Metric):
             good = table.shape == (len(kept),) and np.isfinite(table).all()
             if not good or table[0] != 0 or (np.diff(table) < 0).any() or power != 1:
                 raise InvalidParameter(
-                    f"Losses by rank are {len(kept)} finite numbers, for answers 0, 1, 2, ... places apart; they begin with "
-                    "0 and never fall, and the power is 1."
+                    f"Losses by rank are {len(kept)} finite numbers, for answers 0, 1, 2, ... places apart; they begin "
+                    "with 0 and never decrease, and the power is 1."
                 )
         if snap and numbers is None:
             raise InvalidParameter("Only numbers can be moved to the nearest answer; strings cannot.")

@@ -82,7 +82,7 @@ class SparseVector(Domain[Collection[int], Sparse]):
         pairs = [self._pair(answer) for answer in values]
         counts = np.array([len(places) for places, _ in pairs], np.int64)
         places = np.concatenate([places for places, _ in pairs]) if pairs else np.empty(0, np.int64)
-        given = np.concatenate([given for _, given in pairs]) if pairs else np.empty(0, np.int64)
+        given = _given([given for _, given in pairs], counts)
         if len(places) and (places.min() < 0 or places.max() >= self.size):
             raise OutsideDomain(f"A coordinate is not one of 0 to {self.size - 1}. Number the items from 0.")
         if len(given) and (given.min() < 0 or given.max() >= self.values):
@@ -100,26 +100,31 @@ class SparseVector(Domain[Collection[int], Sparse]):
             raise OutsideDomain("A coordinate occurs twice in one vector. Give each coordinate at most once.")
         return found
 
-    def _pair(self, answer: object) -> tuple[Ints, Ints]:
-        """The coordinates and their values in one answer."""
+    def _pair(self, answer: object) -> tuple[Ints, Ints | None]:
+        """The coordinates and their values in one answer; None where all are one."""
         try:
             if isinstance(answer, Mapping):
-                places, given = _whole(answer.keys()), _whole(answer.values())
+                return _whole(answer.keys()), _whole(answer.values())
             elif self.values == 2 and isinstance(answer, Iterable) and not isinstance(answer, str | bytes):
-                places = _whole(answer)
-                given = np.ones(len(places), np.int64)
-            else:
-                raise TypeError
+                return _whole(answer), None
+            raise TypeError
         except (TypeError, ValueError, OverflowError):
             shape = "a list of coordinates or " if self.values == 2 else ""
             raise OutsideDomain(
                 f"An answer must be {shape}a mapping of coordinates to values, all whole numbers: perturb([{{17: 1}}])."
             ) from None
-        return places, given
 
     def spec(self) -> Mapping[str, object]:
         shape = {"kind": "sparse-vector", "size": self.size, "values": self.values}
         return shape | ({} if self.most is None else {"most": self.most})
+
+
+def _given(values: list[Ints | None], counts: Ints) -> Ints:
+    """The values of all answers, one after the other."""
+    if all(each is None for each in values):
+        return np.ones(int(counts.sum()), np.int64)
+    parts = zip(values, counts.tolist(), strict=True)
+    return np.concatenate([np.ones(many, np.int64) if each is None else each for each, many in parts])
 
 
 def _has_twice(batch: Sparse) -> bool:

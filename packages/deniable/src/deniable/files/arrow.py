@@ -47,7 +47,7 @@ def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
 
 
 def from_arrow(mechanism: Mechanism, table: "pyarrow.Table") -> Reports:
-    """The reports in an Arrow table, refused if another mechanism made them or no device can have."""
+    """The reports in an Arrow table, refused if another mechanism made them, or no device can have."""
     about = table.schema.metadata or {}
     if about.get(b"format") != _FORMAT:
         raise InvalidReport("This table does not hold reports of deniable in a format that this release reads.")

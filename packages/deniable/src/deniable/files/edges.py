@@ -60,7 +60,7 @@ def _matrix_edges(source: Path) -> tuple[Graph, list[str]]:
     try:
         matrix = load_npz(source)
     except (ValueError, KeyError, OSError, BadZipFile):
-        raise InvalidParameter(f"The file {source} is no sparse matrix. Write it with scipy.sparse.save_npz.") from None
+        raise InvalidParameter(f"The file {source} is not a sparse matrix. Write it with scipy.sparse.save_npz.") from None
     graph, names = imported_graph(matrix)
     return graph, [str(name) for name in names]
 

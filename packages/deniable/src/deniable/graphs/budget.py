@@ -29,7 +29,7 @@ class Split:
         if not all(0 < share < 1 for share in shares):
             raise InvalidParameter("The shares of the degrees and of the response are above 0 and together below 1.")
         if not 0 < self.widening < 1:
-            raise InvalidParameter("The share of the second round that pays for the widening lies between 0 and 1.")
+            raise InvalidParameter("The share of the second round that is spent on widening must lie between 0 and 1.")
 
     @property
     def for_degrees(self) -> float:

@@ -161,7 +161,7 @@ def _butterfly_levels(found: _Found, people: int, items: int, v: float) -> Level
 def _matrix(links: ArrayLike, people: int, items: int) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     pairs = np.asarray(links)
     if pairs.ndim != 2 or pairs.shape[1:] != (2,) or pairs.dtype.kind not in "iu" or people < 1 or items < 1:
-        raise InvalidParameter("Links are pairs of whole numbers, of a person and an item, of which there is one at least.")
+        raise InvalidParameter("Links are pairs of whole numbers, a person and an item; at least one is needed.")
     if len(pairs) and (pairs.min() < 0 or (pairs >= [people, items]).any()):
         raise InvalidParameter(f"People are numbered from 0 to {people - 1}, and items from 0 to {items - 1}.")
     if max(people, items) > MOST_PEOPLE:

@@ -76,7 +76,7 @@ class Friends(Mechanism[Mapping[str, object], Friendships]):
         self._fix(alpha=checked_alpha(self.alpha))
         _ = self.noisy_count  # refuses budgets that do not suffice
         if bool(self.degrees) != bool(self.shares) or (self.lists and not self.degrees):
-            raise InvalidParameter("Each round needs what those before it published: degrees and shares, then lists.")
+            raise InvalidParameter("Each round needs what earlier rounds published: degrees and shares, then lists.")
         if self.shares:
             self._fix(shares=tuple(float(each) for each in self.shares))
             if _spent(self.plan) > Fraction(self.epsilon):
@@ -173,7 +173,7 @@ class Friends(Mechanism[Mapping[str, object], Friendships]):
         other = self.position[truth.others]
         if self.round > 1:
             if self.standing.absent[me].any():
-                raise OutsideDomain("This member did not report in the first round, and cannot take part in later ones.")
+                raise OutsideDomain("This member did not report in the first round and cannot take part in later ones.")
             known = ~self.standing.absent[other]
             owner, other = owner[known], other[known]
         if self.round == 3:

@@ -53,6 +53,6 @@ def imported_graph(source: object) -> tuple[Graph, list[object]]:
         size = source.shape[0]
         return Graph.of(np.stack([first, second], axis=1).astype(np.int64), size), list(range(size))
     raise InvalidParameter(
-        "This is no graph that can be taken over. Use a networkx or igraph graph, a square SciPy sparse matrix, or "
+        "This graph cannot be imported. Use a networkx or igraph graph, a square SciPy sparse matrix, or "
         "dn.Graph.of with pairs of whole numbers."
     )

@@ -86,7 +86,7 @@ def promise(epsilon: float, neighbours: int = 100) -> str:
     factor, people = math.ceil(100 * math.exp(epsilon)) / 100, neighbours * epsilon
     return (
         f"Whether you know any one person: all reports together change the odds by at most a factor of {factor:,.2f} "
-        f"(epsilon {epsilon:g}). This is no promise about all your neighbours at once: for {neighbours:,} of them "
+        f"(epsilon {epsilon:g}). This does not cover all your neighbours at once: for {neighbours:,} of them "
         f"epsilon is {people:,g}."
     )
 

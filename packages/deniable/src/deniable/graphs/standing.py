@@ -222,5 +222,5 @@ def unpacked(text: str, most: int) -> bytes:
         if len(data) > most or not reader.eof or reader.unused_data:
             raise ValueError
     except (ValueError, binascii.Error, zlib.error):
-        raise InvalidParameter("What this round publishes is damaged. Download it again.") from None
+        raise InvalidParameter("The published data of this round is damaged. Download it again.") from None
     return data

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Floats, Words
-from deniable.kernels import encoder_plain
+from deniable.kernels import encoder_plain, poisson_plain
 from deniable.kernels.compiled import ZERO
 from deniable.kernels.directions_compiled import DIGITS, LOG_2, LOOSE, MIDDLE, S11, UNIT
 from deniable.kernels.draws import HALF, MASK
@@ -285,11 +285,13 @@ def _exponentials(words, found):  # type: ignore[no-untyped-def]
         found[i] = minus_log((np.float64(np.int64(words[i] >> S11)) + 0.5) * UNIT)
 
 
-OFTEN = ("next_point", "polynomial", "poisson")
+OFTEN, ONCE = ("encode_in", "polynomial"), ("next_point",)
 encode = compiled(
     encoder_plain,
     OFTEN,
+    ONCE,
     uniform=uniform,
+    poisson=compiled(poisson_plain, ("poisson",), uniform=uniform)["poisson"],
     minus_log=minus_log,
     fallen=fallen,
     nets_of=nets_of,

@@ -25,11 +25,12 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints, Words
 from deniable.kernels import draws
+from deniable.kernels.poisson_plain import NONE, poisson, uniform
 
 FAR = 2.0**40  # past it a label is the time of a point, not its rank
-NONE = -1.0  # there are not enough words left
 FOUND, ENDED, LACKING = 0, 1, 2
 AHEAD, AFTER_BEST = 16, 4  # points whose draws are looked at together, and right after one that was the best so far
+FEW = 3  # coordinates of a chunk, up to which points are looked at one after the other
 ROOM = 144  # words of `digits` beside those for each coordinate and point, for the compiled twin
 EARLY, GROUP = 8, 64  # draws of a chunk that the compiled twin looks at beforehand, and in how many chunks at once
 WORTH = 16  # coordinates from which that pays in NumPy
@@ -37,9 +38,6 @@ MOST_TIED = 1 << 12  # of these draws and their coordinates
 
 # The plain ones: this text runs before numba is worth loading.
 draw_bits, draw_values = unwrap(draws.draw_bits), unwrap(draws.draw_values)
-
-# 1/(12 k) - 1/(360 k^3) + ...: what Stirling's formula leaves out
-STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 
 
 def encode(
@@ -69,12 +67,43 @@ def encode(
     none of them did, and their draws are looked at together; what comes after one that wins is forgotten, and its words are
     used again.
     """
-    at, used, middle = int(state[0]), 0, len(factors) // 2
-    below, kinds = np.uint64(threshold), np.uint64(values)
+    middle = len(factors) // 2
     digits, nets = np.empty((AHEAD + 1) * (middle + 1) + ROOM, np.uint64), np.empty(AHEAD, np.int64)
     ahead, room = np.empty((AHEAD, 6)), np.empty(4 * EARLY)
     early, ties = np.empty((GROUP, EARLY), np.int64), np.empty(MOST_TIED + ROOM, np.uint64)
+    return encode_in(
+        words, waits, offsets, place, value, chunk, key, np.uint64(threshold), np.uint64(values), factors, middle,
+        alpha, series, state, labels, digits, nets, ahead, room, early, ties,
+    )  # fmt: skip
+
+
+def encode_in(
+    words: Words,
+    waits: Floats,
+    offsets: Ints,
+    place: Words,
+    value: Words,
+    chunk: Words,
+    key: Words,
+    below: np.uint64,
+    kinds: np.uint64,
+    factors: Floats,
+    middle: int,
+    alpha: float,
+    series: Floats,
+    state: Floats,
+    labels: Words,
+    digits: Words,
+    nets: Ints,
+    ahead: Floats,
+    room: Floats,
+    early: Ints,
+    ties: Words,
+) -> tuple[int, int]:
+    """The same in memory that is given."""
+    at, used = int(state[0]), 0
     begin, ready, known = at, at, 0
+    beyond, root, inverse = alpha - 1.0, 1.0 / alpha, 1.0 / (alpha - 1.0)
     time, counted, rank = float(state[1]), float(state[2]), float(state[3])
     best, label, reach = float(state[4]), float(state[5]), float(state[6])
     while at < len(labels):
@@ -86,11 +115,12 @@ def encode(
         if alpha == 2.0 and known == EARLY and rank == 0.0 and used + 2 * EARLY <= len(words):
             used, time, rank, best, label = weigh_early(waits, used, early, at - begin, factors, middle, largest, room)
             counted, reach = time, best * largest
-        found, wanted, sum_counted = 0, AFTER_BEST if known > 0 else 1, math.nan
+        few = last - first <= FEW
+        found, wanted, sum_counted = 0, AFTER_BEST if known > 0 and not few else 1, math.nan
         while True:
             status, used, time, counted, rank, best, label, reach, weight, own, sum_counted = next_point(
                 words, waits, used, time, counted, rank, best, label, reach,
-                alpha, series, sum_counted, early, at - begin, known, factors, middle, largest,
+                alpha, beyond, root, inverse, series, sum_counted, early, at - begin, known, factors, middle, largest,
             )  # fmt: skip
             if status == FOUND:
                 ahead[found, 0], ahead[found, 1], ahead[found, 2] = time, counted, rank
@@ -117,7 +147,7 @@ def encode(
             if status == ENDED and not won:
                 labels[at], used = np.uint64(int(label)), used + 1
                 break
-            found, wanted = 0, AFTER_BEST if won else AHEAD
+            found, wanted = 0, 1 if few else AFTER_BEST if won else AHEAD
         at += 1
         time, counted, rank, best, label, reach = 0.0, 0.0, 0.0, math.inf, 0.0, math.inf
     return at, used
@@ -134,6 +164,9 @@ def next_point(
     label: float,
     reach: float,
     alpha: float,
+    beyond: float,
+    root: float,
+    inverse: float,
     series: Floats,
     sum_counted: float,
     early: Ints,
@@ -148,8 +181,6 @@ def next_point(
     Whether there is one, words that are used, T, the time up to which points are counted, their number, the best weight, its
     label and A so far, then T V^(1/alpha) and the label of the point, and S(counted) - counted where that is known.
     """
-    beyond, root = alpha - 1.0, 1.0 / alpha
-    inverse = 1.0 / beyond
     while used + 3 <= len(words):
         if time < reach:
             time += float(waits[used])
@@ -307,11 +338,6 @@ def net_of(
     return int((drawn == value[first:last]).sum()) - int((drawn == 0).sum())
 
 
-def uniform(word: int | np.uint64) -> float:
-    """A number strictly between 0 and 1, from 53 bits."""
-    return ((int(word) >> 11) + 0.5) * 2.0**-53
-
-
 def exponential(word: int | np.uint64) -> float:
     """An exponential number of mean one, exact in relative terms near 0."""
     return minus_log(uniform(word))
@@ -343,58 +369,3 @@ def polynomial(series: Floats, x: float) -> float:
         c = c * fourth + float(series[place + 2])
         d = d * fourth + float(series[place + 3])
     return (a * x + b) * square + (c * x + d)
-
-
-def log_poisson(number: float, mean: float) -> float:
-    """The logarithm of a Poisson probability, without cancellation for large means."""
-    if number < 10.0:
-        total = number * math.log(mean) - mean
-        factor = 2.0
-        while factor <= number:
-            total -= math.log(factor)
-            factor += 1.0
-        return total
-    inverse = 1.0 / number
-    square = inverse * inverse
-    rest = 0.0
-    for place in range(len(STIRLING) - 1, -1, -1):
-        rest = rest * square + STIRLING[place]
-    off = (mean - number) * inverse
-    if abs(off) < 0.1:  # log1p(off) - off by its series
-        power = 0.0
-        for term in range(19, 1, -1):
-            power = power * -off + 1.0 / term
-        bend = -off * off * power
-    else:
-        bend = math.log1p(off) - off
-    return number * bend - 0.5 * math.log(2.0 * math.pi * number) - rest * inverse
-
-
-def poisson(mean: float, words: Words, used: int) -> tuple[float, int]:
-    """A Poisson number and the words used, or NONE if they do not suffice: by inversion, or by PTRS (Hormann 1993)."""
-    if mean < 10.0:
-        if used >= len(words):
-            return NONE, used
-        rest, chance, number = uniform(words[used]), math.exp(-mean), 0.0
-        while rest > chance and number < 200.0:
-            rest -= chance
-            number += 1.0
-            chance *= mean / number
-        return number, used + 1
-    b = 0.931 + 2.53 * math.sqrt(mean)
-    a = -0.059 + 0.02483 * b
-    scale = 1.1239 + 1.1328 / (b - 3.4)
-    quick = 0.9277 - 3.6224 / (b - 2.0)
-    while True:
-        if used + 2 > len(words):
-            return NONE, used
-        side, height = uniform(words[used]) - 0.5, uniform(words[used + 1])
-        used += 2
-        edge = 0.5 - abs(side)
-        number = math.floor((2.0 * a / edge + b) * side + mean + 0.43)
-        if edge >= 0.07 and height <= quick:
-            return float(number), used
-        if number < 0.0 or (edge < 0.013 and height > edge):
-            continue
-        if math.log(height * scale / (a / (edge * edge) + b)) <= log_poisson(float(number), mean):
-            return float(number), used

@@ -41,7 +41,7 @@ def lanes_with(context, numbers, start, place):  # type: ignore[no-untyped-def]
         loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
         number = loaded.type.element
         bit = builder.shl(Constant(number, 1), builder.trunc(args[2], number) if number.width < 64 else args[2])
-        found = builder.and_(loaded, _everywhere(builder, bit))
+        found = builder.and_(loaded, everywhere(builder, bit))
         return builder.bitcast(builder.icmp_unsigned("!=", found, Constant(loaded.type, None)), IntType(LANES))
 
     return types.uint64(numbers, types.int64, types.int64), generate
@@ -53,8 +53,8 @@ def lanes_refused(context, words, start, bound, least):  # type: ignore[no-untyp
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         loaded = _loaded(context, builder, signature.args[0], args[0], args[1])
-        product = builder.mul(loaded, _everywhere(builder, args[2]))
-        return builder.bitcast(builder.icmp_unsigned("<", product, _everywhere(builder, args[3])), IntType(LANES))
+        product = builder.mul(loaded, everywhere(builder, args[2]))
+        return builder.bitcast(builder.icmp_unsigned("<", product, everywhere(builder, args[3])), IntType(LANES))
 
     return types.uint64(words, types.int64, words.dtype, words.dtype), generate
 
@@ -66,12 +66,12 @@ def _loaded(context: Any, builder: Any, kind: Any, value: Any, start: Any) -> An
     return builder.load(source, align=kind.dtype.bitwidth // 8)
 
 
-def _everywhere(builder: Any, value: Any) -> Any:
+def everywhere(builder: Any, value: Any, lanes: int = LANES) -> Any:
     """A vector of one number."""
-    lanes = Constant(VectorType(value.type, LANES), None)
-    for lane in range(LANES):
-        lanes = builder.insert_element(lanes, value, Constant(IntType(32), lane))
-    return lanes
+    found = Constant(VectorType(value.type, lanes), None)
+    for lane in range(lanes):
+        found = builder.insert_element(found, value, Constant(IntType(32), lane))
+    return found
 
 
 @compiled_to
@@ -98,8 +98,8 @@ def store_word(word, target, first):  # type: ignore[no-untyped-def]
 
 
 @compiled_to
-def turn_tile(context, words, first, apart, target):  # type: ignore[no-untyped-def]
-    """Write the 16 words from `first` on, and from 15 more places as far `apart` on, as columns of rows of 64 words."""
+def turn_tile(context, words, first, apart, target, width):  # type: ignore[no-untyped-def]
+    """Write the 16 words from `first` on, and from 15 more places as far `apart` on, as columns of rows of this width."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         source = context.make_array(signature.args[0])(context, builder, args[0])
@@ -111,11 +111,11 @@ def turn_tile(context, words, first, apart, target):  # type: ignore[no-untyped-
             pairs = zip(rows[: TILE // 2], rows[TILE // 2 :], strict=True)
             rows = [merged for pair in pairs for merged in _merged(builder, *pair)]
         for each, row in enumerate(rows):
-            place = builder.gep(goal.data, [Constant(IntType(64), each * LANES)])
+            place = builder.gep(goal.data, [builder.mul(args[4], Constant(IntType(64), each))])
             builder.store(row, builder.bitcast(place, lines), align=4)
         return context.get_dummy_value()
 
-    return types.void(words, types.int64, types.int64, target), generate
+    return types.void(words, types.int64, types.int64, target, types.int64), generate
 
 
 def _merged(builder: Any, first: Any, second: Any) -> list[Any]:

@@ -1,49 +1,79 @@
 """Many short vectors, compiled by numba: sums are added in another order than by NumPy."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import DTypeLike, NDArray
 
 from deniable.arrays import Floats
 from deniable.kernels.directions_compiled import LOOSE
+from deniable.kernels.lengths import Factors
 
+EIGHT = 8
 MOST = 1 << 11  # numbers of the other rows, up to which a loop takes no longer than waking the threads of BLAS
 
 
-def unit_rows(rows: Floats, off: float) -> tuple[Floats, bool]:
-    found = np.empty(rows.shape)
+def unit_rows(rows: Floats, off: float, kind: DTypeLike = np.float64) -> tuple[NDArray[Any], bool]:
+    found = np.empty(rows.shape, kind)
     return found, bool(_unit_rows(np.ascontiguousarray(rows), off, found))
 
 
 def on_sphere(rows: Floats, clip: float) -> Floats:
     found = np.empty((len(rows), rows.shape[1] + 1))
-    _on_sphere(np.ascontiguousarray(rows), clip, found)
+    found[:, :-1] = rows
+    _on_sphere(clip, found)
+    return found
+
+
+def outer_on_sphere(factors: Factors, clip: float, room: Floats) -> Floats:
+    (first, others), *rest = factors
+    found = room[: len(first)]
+    if rest:
+        at = 0
+        for left, right in factors:
+            _outer_rows(np.ascontiguousarray(left), np.ascontiguousarray(right), found, at)
+            at += left.shape[1] * right.shape[1]
+        _on_sphere(clip, found)
+    else:
+        _outer_on_sphere(np.ascontiguousarray(first), np.ascontiguousarray(others), clip, found)
     return found
 
 
 def outer_rows(left: Floats, right: Floats) -> Floats:
     found = np.empty((len(left), left.shape[1] * right.shape[1]))
-    _outer_rows(np.ascontiguousarray(left), np.ascontiguousarray(right), found)
+    _outer_rows(np.ascontiguousarray(left), np.ascontiguousarray(right), found, 0)
     return found
 
 
 def products(left: Floats, right: Floats) -> Floats:
     if right.size > MOST:
         return np.asarray(left @ right.T)
-    found = np.empty((len(left), len(right)))
-    _products(np.ascontiguousarray(left), np.ascontiguousarray(right.T), found)
-    return found
+    wide = np.zeros((right.shape[1], -(-len(right) // EIGHT) * EIGHT))
+    wide[:, : len(right)] = right.T
+    found = np.empty((len(left), wide.shape[1]))
+    _products(np.ascontiguousarray(left), wide, found)
+    return found[:, : len(right)]
 
 
 @njit(cache=True, nogil=True)
 def _products(left, right, found):  # type: ignore[no-untyped-def]
     for row in range(left.shape[0]):
-        for column in range(right.shape[1]):
-            found[row, column] = 0.0
-        for i in range(left.shape[1]):
-            for column in range(right.shape[1]):
-                found[row, column] += left[row, i] * right[i, column]
+        for start in range(0, right.shape[1], EIGHT):  # eight sums in registers
+            a = b = c = d = e = f = g = h = 0.0
+            for i in range(left.shape[1]):
+                number, other = left[row, i], right[i, start : start + EIGHT]
+                a += number * other[0]
+                b += number * other[1]
+                c += number * other[2]
+                d += number * other[3]
+                e += number * other[4]
+                f += number * other[5]
+                g += number * other[6]
+                h += number * other[7]
+            own = found[row, start : start + EIGHT]
+            own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7] = a, b, c, d, e, f, g, h
 
 
 @njit(cache=True, nogil=True, fastmath=LOOSE, error_model="numpy")
@@ -60,26 +90,52 @@ def _unit_rows(rows, off, found):  # type: ignore[no-untyped-def]
     for row in range(rows.shape[0]):
         length = math.sqrt(_square(rows[row]))
         right &= abs(length - 1.0) < off
-        for column in range(rows.shape[1]):
-            found[row, column] = np.float64(rows[row, column]) / length
+        if length == 1.0:  # as most vectors have that were divided before
+            for column in range(rows.shape[1]):
+                found[row, column] = np.float64(rows[row, column])
+        else:
+            for column in range(rows.shape[1]):
+                found[row, column] = np.float64(rows[row, column]) / length
     return right
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _on_sphere(rows, clip, found):  # type: ignore[no-untyped-def]
-    width = rows.shape[1]
-    for row in range(rows.shape[0]):
-        length = math.sqrt(_square(rows[row]))
-        share = min(1.0, clip / max(length, 1e-300))
+def _cut(row, clip):  # type: ignore[no-untyped-def]
+    """A row cut to length `clip`, divided by it, and what it lacks to length one, in its place."""
+    width = row.shape[0] - 1
+    length = math.sqrt(_square(row[:width]))
+    share = min(1.0, clip / max(length, 1e-300))
+    if clip == 1.0:
         for column in range(width):
-            found[row, column] = rows[row, column] * share / clip
-        found[row, width] = math.sqrt(max(0.0, 1.0 - _square(found[row, :width])))
+            row[column] *= share
+    else:
+        for column in range(width):
+            row[column] = row[column] * share / clip
+    row[width] = math.sqrt(max(0.0, 1.0 - _square(row[:width])))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _on_sphere(clip, found):  # type: ignore[no-untyped-def]
+    for row in range(found.shape[0]):
+        _cut(found[row], clip)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _outer_on_sphere(left, right, clip, found):  # type: ignore[no-untyped-def]
+    for row in range(left.shape[0]):
+        _outer(left[row], right[row], found[row])
+        _cut(found[row], clip)
 
 
 @njit(cache=True, nogil=True)
-def _outer_rows(left, right, found):  # type: ignore[no-untyped-def]
-    width = right.shape[1]
+def _outer(left, right, found):  # type: ignore[no-untyped-def]
+    width = right.shape[0]
+    for i in range(left.shape[0]):
+        for j in range(width):
+            found[i * width + j] = left[i] * right[j]
+
+
+@njit(cache=True, nogil=True)
+def _outer_rows(left, right, found, first):  # type: ignore[no-untyped-def]
     for row in range(left.shape[0]):
-        for i in range(left.shape[1]):
-            for j in range(width):
-                found[row, i * width + j] = left[row, i] * right[row, j]
+        _outer(left[row], right[row], found[row, first:])

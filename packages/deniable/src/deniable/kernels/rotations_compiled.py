@@ -9,13 +9,16 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels.columns_compiled import COLUMNS, count_columns, signed_transform, transform
+from deniable.kernels.lanes_compiled import TILE, turn_tile
 from deniable.kernels.mixing import STEP
 from deniable.kernels.rotations import TURNS, Singles
 from deniable.kernels.same_text import uncounted
 
 SINGLES, DOUBLES = 32, 16  # rows side by side
 ROWS, ZERO, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(each) for each in (SINGLES, 0, 2, 3, 4, 5, 6, 7, 8))
-HIGHEST, BIT = np.uint32(1 << 31), np.uint16(1)
+BIT = np.uint16(1)
+MOST_COUNTED = SINGLES << 14  # numbers, so few that 16 bits hold how many there are of a row
 HIGH, LOW = 16, 15  # bits of a key of 31 bits that are looked at first, and then
 MOST_WHOLE = 1 << 14  # dimensions up to which an axis is turned back in whole numbers of 16 and 32 bits
 
@@ -61,8 +64,13 @@ def largest_at(rows: Singles, place: Ints) -> Ints:
 
 
 def _beside(words: Words) -> Words:
-    """The same words of several rows as neighbours."""
-    return np.ascontiguousarray(words.T)
+    """The same words of several rows as neighbours, with those of as many rows as stand side by side."""
+    n = len(words)
+    if n % SINGLES == 0:
+        return np.ascontiguousarray(words.T)
+    found = np.zeros((words.shape[1], -(-n // SINGLES) * SINGLES), np.uint64)
+    found[:, :n] = words.T
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -83,58 +91,10 @@ def _mixed(word):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _transform(side, rows, size):  # type: ignore[no-untyped-def]
-    """The Hadamard transform of columns that stand side by side, without its scale: two steps at a time, then the last."""
-    step = 1
-    while 4 * step <= size:
-        length = step * rows
-        for start in range(0, size * rows, 4 * length):
-            first, second = side[start : start + length], side[start + length : start + 2 * length]
-            third, fourth = side[start + 2 * length : start + 3 * length], side[start + 3 * length : start + 4 * length]
-            for k in range(length):
-                a, b, c, d = first[k], second[k], third[k], fourth[k]
-                first[k] = (a + b) + (c + d)
-                second[k] = (a - b) + (c - d)
-                third[k] = (a + b) - (c + d)
-                fourth[k] = (a - b) - (c - d)
-        step *= 4
-    if step < size:
-        low, high = side[: step * rows], side[step * rows : 2 * step * rows]
-        for k in range(step * rows):
-            a, b = low[k], high[k]
-            low[k] = a + b
-            high[k] = a - b
-
-
-@uncounted
 def _bytes_of(words, at, own, many):  # type: ignore[no-untyped-def]
     """A byte of each word. `many` is an argument because LLVM would write a loop of a fixed length out, without vectors."""
     for k in range(many):
         own[k] = words[k] >> at & np.uint64(255)
-
-
-@uncounted
-def _flip(bits, own, many):  # type: ignore[no-untyped-def]
-    """Change the signs of eight columns by the bits of a byte; eight, since a loop of one has more to prepare than to do."""
-    for k in range(np.uint64(many)):
-        byte = np.uint32(own[k])
-        bits[k] ^= np.uint32(byte << np.uint32(31))
-        bits[k + ROWS] ^= np.uint32(byte << np.uint32(30)) & HIGHEST
-        bits[k + TWO * ROWS] ^= np.uint32(byte << np.uint32(29)) & HIGHEST
-        bits[k + THREE * ROWS] ^= np.uint32(byte << np.uint32(28)) & HIGHEST
-        bits[k + FOUR * ROWS] ^= np.uint32(byte << np.uint32(27)) & HIGHEST
-        bits[k + FIVE * ROWS] ^= np.uint32(byte << np.uint32(26)) & HIGHEST
-        bits[k + SIX * ROWS] ^= np.uint32(byte << np.uint32(25)) & HIGHEST
-        bits[k + SEVEN * ROWS] ^= np.uint32(byte << np.uint32(24)) & HIGHEST
-
-
-@uncounted
-def _turn_singles(bits, own, words, first, last, size, turn):  # type: ignore[no-untyped-def]
-    """Change the sign of every coordinate whose bit is one, by its highest bit."""
-    for part in range(size // 8):
-        beside = words[turn * (size // 64) + part // 8, first:last]
-        _bytes_of(beside, np.uint64(8 * (part & 7)), own, len(beside))
-        _flip(bits[part * 8 * SINGLES : (part + 1) * 8 * SINGLES], own, len(own))
 
 
 @njit(cache=True, nogil=True)
@@ -151,16 +111,27 @@ def _turn_doubles(side, words, first, last, size, turn):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def _turn(side, rows, words, first, last, size, scale):  # type: ignore[no-untyped-def]
-    """Some rows, side by side, after all turns."""
-    own, bits = np.zeros(SINGLES, np.uint32), side.view(np.uint32)
-    side[:] = 0
+    """Some rows, side by side, after all turns; the scale of the last one is left out."""
+    part = size // 64
+    _stand(side, rows, first, last)
+    signed_transform(side, SINGLES, size, words, first, np.float32(1))
+    for turn in range(1, TURNS):
+        signed_transform(side, SINGLES, size, words[turn * part :], first, scale)
+
+
+@njit(cache=True, nogil=True)
+def _stand(side, rows, first, last):  # type: ignore[no-untyped-def]
+    """Write some rows side by side, filled up with zeros: tiles of both are turned round."""
+    width = rows.shape[1]
+    whole = width // TILE * TILE if last - first == SINGLES else 0
+    flat, bits = rows.reshape(-1).view(np.uint32), side.view(np.uint32)
+    side[whole * SINGLES :] = 0
+    for row in range(first, first + SINGLES, TILE):
+        for column in range(0, whole, TILE):
+            turn_tile(flat, row * width + column, width, bits[column * SINGLES + row - first :], SINGLES)
     for row in range(first, last):
-        for column in range(rows.shape[1]):
+        for column in range(whole, width):
             side[column * SINGLES + row - first] = rows[row, column]
-    for turn in range(TURNS):
-        _turn_singles(bits, own, words, first, last, size, turn)
-        _transform(side, SINGLES, size)
-        side *= scale
 
 
 @njit(cache=True, nogil=True)
@@ -172,7 +143,7 @@ def _rotated(rows, words, scale, wide):  # type: ignore[no-untyped-def]
         _turn(side, rows, words, first, last, size, scale)
         for row in range(first, last):
             for column in range(size):
-                wide[row, column] = side[column * SINGLES + row - first]
+                wide[row, column] = side[column * SINGLES + row - first] * scale
 
 
 @njit(cache=True, nogil=True)
@@ -184,6 +155,7 @@ def _turned_at(rows, words, scale, size, place, found):  # type: ignore[no-untyp
         last = min(len(rows), first + SINGLES)
         _turn(side, rows, words, first, last, size, scale)
         wanted[: last - first] = place[first:last]
+        side *= scale
         for i in range(len(keys)):
             high[i] = np.uint16(keys[i] >> np.uint32(LOW) & np.uint32((1 << HIGH) - 1))
             low[i] = np.int16(keys[i] & np.uint32((1 << LOW) - 1))
@@ -208,7 +180,7 @@ def _turn_back(side, sign, axes, opposite, words, first, last, size, scale):  # 
         half *= 2
     _turn_doubles(side, words, first, last, size, TURNS - 1)
     for turn in range(TURNS - 2, -1, -1):
-        _transform(side, DOUBLES, size)
+        transform(side, DOUBLES, size, 1)
         side *= scale
         _turn_doubles(side, words, first, last, size, turn)
 
@@ -253,47 +225,43 @@ def _spread(own, bits, many):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def _turn_whole(bits, own, words, first, last, size, turn):  # type: ignore[no-untyped-def]
+def _turn_whole(bits, own, words, first, size, turn):  # type: ignore[no-untyped-def]
     """The bit of each coordinate and row in this turn, side by side."""
     for part in range(size // 8):
-        beside = words[turn * (size // 64) + part // 8, first:last]
+        beside = words[turn * (size // 64) + part // 8, first : first + SINGLES]
         _bytes_of(beside, np.uint64(8 * (part & 7)), own, len(beside))
         _spread(own, bits[part * 8 * SINGLES : (part + 1) * 8 * SINGLES], len(own))
 
 
 @uncounted
-def _double(sign, own, half, many):  # type: ignore[no-untyped-def]
-    """As many columns again, in opposite signs where a row's own bit is one."""
+def _double(short, minus, half, many):  # type: ignore[no-untyped-def]
+    """As many columns again, in opposite signs where a row has a minus."""
     for column in range(half):
         for k in range(many):
-            sign[(half + column) * many + k] = sign[column * many + k] ^ own[k]
+            short[(half + column) * many + k] = np.int16((short[column * many + k] ^ minus[k]) - minus[k])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums of whole numbers, in any order
 def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore[no-untyped-def]
     """The sums of axes turned back: up to their scale, all numbers on the way are whole."""
-    sign, bits = np.empty(size * SINGLES, np.uint16), np.empty(size * SINGLES, np.uint16)
-    short, long, own = np.empty(size * SINGLES, np.int16), np.empty(size * SINGLES, np.int32), np.zeros(SINGLES, np.uint16)
-    byte = np.zeros(SINGLES, np.uint16)
+    short, long = np.empty(size * SINGLES, np.int16), np.empty(size * SINGLES, np.int32)
+    minus, byte, bits = np.zeros(SINGLES, np.int16), np.zeros(SINGLES, np.uint16), np.empty(size * SINGLES, np.uint16)
+    part = size // 64
     for first in range(0, len(axes), SINGLES):
         last = min(len(axes), first + SINGLES)
         for row in range(first, last):
-            sign[row - first] = np.uint16(opposite[row])
+            short[row - first] = np.int16(1 - 2 * opposite[row])
         half = 1
         while half < size:  # the first transform, of an axis: the second half is the first one, or its opposite
             for row in range(first, last):
-                own[row - first] = np.uint16(axes[row] & half != 0)
-            _double(sign, own, np.uint64(half), np.uint64(len(own)))
+                minus[row - first] = np.int16(-np.int64(axes[row] & half != 0))
+            _double(short, minus, np.uint64(half), np.uint64(len(minus)))
             half *= 2
-        _turn_whole(bits, byte, words, first, last, size, TURNS - 1)
+        signed_transform(short, SINGLES, size, words[(TURNS - 1) * part :], first, np.int16(1))
         for i in range(size * SINGLES):
-            short[i] = np.int16(1) - np.int16((sign[i] ^ bits[i]) << np.uint16(1))
-        _transform(short, SINGLES, size)
-        _turn_whole(bits, byte, words, first, last, size, TURNS - 2)
-        for i in range(size * SINGLES):
-            long[i] = np.int32(short[i]) * (np.int32(1) - np.int32(bits[i]) * np.int32(2))
-        _transform(long, SINGLES, size)
-        _turn_whole(bits, byte, words, first, last, size, TURNS - 3)
+            long[i] = np.int32(short[i])
+        signed_transform(long, SINGLES, size, words[(TURNS - 2) * part :], first, np.int32(1))
+        _turn_whole(bits, byte, words, first, size, TURNS - 3)
         for row in range(last - first, SINGLES):
             long[row::SINGLES] = 0
         for column in range(np.uint64(len(sums))):
@@ -308,7 +276,7 @@ def _whole_sums(axes, opposite, words, size, scale, unit, sums):  # type: ignore
 @njit(cache=True, nogil=True)
 def _largest_at(rows, place, found):  # type: ignore[no-untyped-def]
     n, size = rows.shape
-    wide = (size + 7) // 8 * 8  # filled up with columns that reach no key
+    wide = (size + COLUMNS - 1) // COLUMNS * COLUMNS  # filled up with columns that reach no key
     high, low = np.zeros(wide * SINGLES, np.uint16), np.full(wide * SINGLES, -1, np.int16)
     wanted, column_of = np.zeros(SINGLES, np.int32), np.empty(SINGLES, np.int32)
     for first in range(0, n, SINGLES):
@@ -331,23 +299,23 @@ def _select(high, low, size, wanted, column_of):  # type: ignore[no-untyped-def]
     Keys are looked at in two parts: after the higher one, only columns that share it are left. `low` is used up.
     """
     left, above, reach = wanted.copy(), np.empty(SINGLES, np.int32), np.empty(SINGLES, np.int32)
-    upper, lower = np.zeros(SINGLES, np.uint16), np.zeros(SINGLES, np.int16)
-    _find(high, upper, upper.copy(), reach, above, left, HIGH)
+    upper, lower, some = np.zeros(SINGLES, np.uint16), np.zeros(SINGLES, np.int16), np.empty(SINGLES, np.int16)
+    _find(high, upper, upper.copy(), some, reach, above, left, HIGH)
     left -= above
     _narrow(high, low, upper, np.uint64(size), np.uint64(len(left)))
-    _find(low, lower, lower.copy(), reach, above, left, LOW)
+    _find(low, lower, lower.copy(), some, reach, above, left, LOW)
     left -= above
     column_of[:] = 0
     _pass_same(low, lower, left, column_of, np.uint64(size), np.uint64(len(left)))
 
 
 @uncounted
-def _find(side, key, tried, reach, above, wanted, bits):  # type: ignore[no-untyped-def]
+def _find(side, key, tried, some, reach, above, wanted, bits):  # type: ignore[no-untyped-def]
     """The largest key that more than `wanted` columns reach, and how many are above it: those that reach the next one."""
     above[:] = 0
     for bit in range(bits - 1, -1, -1):
         _try(key, tried, reach, bit, len(key))
-        _count(side, len(side), tried, reach)
+        _count(side, len(side), tried, some, reach)
         _keep(key, tried, reach, above, wanted, len(key))
 
 
@@ -385,16 +353,12 @@ def _pass_same(low, key, left, column_of, size, many):  # type: ignore[no-untype
 
 
 @uncounted
-def _count(side, length, least, reach):  # type: ignore[no-untyped-def]
-    """How many columns reach these keys, row by row; eight at a time, since what is written has to be read again."""
-    for start in range(ZERO, np.uint64(length), EIGHT * ROWS):
-        for k in range(ROWS):
-            key, at = least[k], start + k
-            some = np.int16(np.int16(side[at] >= key) + np.int16(side[at + ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + TWO * ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + THREE * ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + FOUR * ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + FIVE * ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + SIX * ROWS] >= key))
-            some = np.int16(some + np.int16(side[at + SEVEN * ROWS] >= key))
-            reach[k] += np.int32(some)
+def _count(side, length, least, some, reach):  # type: ignore[no-untyped-def]
+    """How many columns reach these keys, row by row."""
+    for begin in range(0, length, MOST_COUNTED):
+        for k in range(len(some)):
+            some[k] = 0
+        for start in range(begin, min(begin + MOST_COUNTED, length), COLUMNS * SINGLES):
+            count_columns(side, start, SINGLES, least, some)
+        for k in range(len(some)):
+            reach[k] += np.int32(some[k])

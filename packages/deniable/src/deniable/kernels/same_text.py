@@ -10,16 +10,20 @@ from numba.core.options import DefaultOptions
 UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
-def compiled(plain: ModuleType, often: Collection[str] = (), **others: Callable[..., Any]) -> dict[str, Any]:
+def compiled(
+    plain: ModuleType, often: Collection[str] = (), once: Collection[str] = (), **others: Callable[..., Any]
+) -> dict[str, Any]:
     """What a module defines, its functions compiled, those called `often` uncounted, and some replaced by others.
 
-    Divisions are not checked: no text that is compiled here divides by zero.
+    Those called `once` become a part of the function that calls them. Divisions are not checked: no text that is compiled
+    here divides by zero.
     """
     found = {**vars(plain), **others}
     for name, function in vars(plain).items():
         if isinstance(function, FunctionType) and function.__module__ == plain.__name__ and name not in others:
             text = FunctionType(function.__code__, found, name)
-            found[name] = uncounted(text) if name in often else njit(cache=True, nogil=True, error_model="numpy")(text)
+            counted = njit(cache=True, nogil=True, error_model="numpy", inline="always" if name in once else "never")
+            found[name] = uncounted(text) if name in often else counted(text)
     return found
 
 

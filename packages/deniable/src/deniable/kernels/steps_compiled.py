@@ -115,19 +115,23 @@ def _grid_position(numbers, points, found):  # type: ignore[no-untyped-def]
 
 def grid_codes(numbers: Floats, points: Floats, kind: DTypeLike = np.int64) -> tuple[Ints, Ints] | None:
     below, up = np.empty(len(numbers), kind), np.empty(len(numbers), np.int64)
-    fraction, exponent = math.frexp(points[-1] - points[0])
-    is_power = fraction == 0.5 and abs(exponent) < 1000  # multiplying by its inverse is as exact, and faster
-    divided = _grid_codes_of_power if is_power else _grid_codes
+    divided = _grid_codes_of_power if is_power(points[-1] - points[0]) else _grid_codes
     return (below, up) if divided(numbers, points, below, up) else None
+
+
+def is_power(number: float) -> bool:
+    """Whether a number is a power of two: multiplying by its inverse is as exact as dividing by it, and faster."""
+    fraction, exponent = math.frexp(number)
+    return fraction == 0.5 and abs(exponent) < 1000
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _grid_codes(numbers, points, below, up):  # type: ignore[no-untyped-def]
     low, high, steps, wrong = points[0], points[-1], float(points.shape[0] - 1), np.int64(0)
     for i in range(numbers.shape[0]):
-        number, outside = _moved_inside(numbers[i], low, high)
+        number, outside = moved_inside(numbers[i], low, high)
         wrong |= outside
-        below[i], up[i] = _grid_code(number, (number - low) / (high - low) * steps, low, high, steps)
+        below[i], up[i] = grid_code(number, (number - low) / (high - low) * steps, low, high, steps)
     return wrong == 0
 
 
@@ -136,14 +140,14 @@ def _grid_codes_of_power(numbers, points, below, up):  # type: ignore[no-untyped
     low, high, steps, wrong = points[0], points[-1], float(points.shape[0] - 1), np.int64(0)
     inverse = 1 / (high - low)
     for i in range(numbers.shape[0]):
-        number, outside = _moved_inside(numbers[i], low, high)
+        number, outside = moved_inside(numbers[i], low, high)
         wrong |= outside
-        below[i], up[i] = _grid_code(number, (number - low) * inverse * steps, low, high, steps)
+        below[i], up[i] = grid_code(number, (number - low) * inverse * steps, low, high, steps)
     return wrong == 0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _moved_inside(given, low, high):  # type: ignore[no-untyped-def]
+def moved_inside(given, low, high):  # type: ignore[no-untyped-def]
     """The number, or an end where it is none or lies outside; and whether it does."""
     number = given if given >= low else low
     number = number if number <= high else high
@@ -151,7 +155,7 @@ def _moved_inside(given, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _grid_code(number, position, low, high, steps):  # type: ignore[no-untyped-def]
+def grid_code(number, position, low, high, steps):  # type: ignore[no-untyped-def]
     """The codes of a number inside: then its position is from 0 to `steps`, however it is rounded."""
     near = np.rint(position)
     point = near * ((high - low) / steps) + low if near < steps else high  # points[near], as `linspace` makes them

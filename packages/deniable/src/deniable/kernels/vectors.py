@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from deniable.arrays import Bytes, Floats, Ints, Words
 from deniable.kernels.fused import CUT
 from deniable.kernels.plain import compiled_in
+from deniable.kernels.steps import grid_codes
 
 Codes = NDArray[np.integer[Any]]
+Grid = tuple[float, float, int]  # both ends, and how many equal steps
 
 
 def narrowest(bits: int) -> np.dtype[np.unsignedinteger[Any]]:
@@ -41,6 +43,16 @@ def rounded_up(below: Codes, chances: Ints, words: Words, points: Codes) -> None
     """Write each number, or the next one where the upper 53 bits of its word are below its chance of 2^53."""
     heads = words >> CUT < chances.view(np.uint64)
     np.add(below, heads, out=points, dtype=points.dtype, casting="unsafe")  # which has room for one more
+
+
+@compiled_in("vectors_compiled", lambda numbers, *_: numbers.size)
+def rounded_numbers(numbers: Floats, grid: Grid, words: Words, points: Codes) -> bool:
+    """The same for numbers on an even grid, as `grid_codes` has them; whether all of them lie inside."""
+    low, high, steps = grid
+    found = grid_codes(numbers, np.linspace(low, high, steps + 1))
+    if found is not None:
+        rounded_up(*found, words, points)
+    return found is not None
 
 
 @compiled_in("vectors_compiled", lambda points, *_: points.shape[0] * 64)

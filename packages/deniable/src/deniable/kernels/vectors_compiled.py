@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from deniable.arrays import Bytes, Floats, Ints, Words
 from deniable.kernels.fused import CUT
 from deniable.kernels.lanes_compiled import LANES, TILE, lanes_with, store_word, turn_tile
-from deniable.kernels.vectors import Codes, narrowest
+from deniable.kernels.steps_compiled import grid_code, is_power, moved_inside
+from deniable.kernels.vectors import Codes, Grid, narrowest
 
 LARGEST = np.finfo(np.float64).max
 
@@ -68,6 +69,34 @@ def _rounded_up(below, chances, words, points):  # type: ignore[no-untyped-def]
         points[i] = np.int64(below[i]) + np.int64(np.int64(words[i] >> CUT) < chances[i])
 
 
+def rounded_numbers(numbers: Floats, grid: Grid, words: Words, points: Codes) -> bool:
+    low, high, steps = grid
+    divided = _rounded_of_power if is_power(high - low) else _rounded_numbers
+    return bool(divided(numbers, low, high, float(steps), words, points))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rounded_numbers(numbers, low, high, steps, words, points):  # type: ignore[no-untyped-def]
+    wrong = np.int64(0)
+    for i in range(numbers.shape[0]):
+        number, outside = moved_inside(numbers[i], low, high)
+        wrong |= outside
+        below, up = grid_code(number, (number - low) / (high - low) * steps, low, high, steps)
+        points[i] = below + np.int64(np.int64(words[i] >> CUT) < up)
+    return wrong == 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rounded_of_power(numbers, low, high, steps, words, points):  # type: ignore[no-untyped-def]
+    wrong, inverse = np.int64(0), 1 / (high - low)
+    for i in range(numbers.shape[0]):
+        number, outside = moved_inside(numbers[i], low, high)
+        wrong |= outside
+        below, up = grid_code(number, (number - low) * inverse * steps, low, high, steps)
+        points[i] = below + np.int64(np.int64(words[i] >> CUT) < up)
+    return wrong == 0
+
+
 def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
     _toss_columns(points, words, np.uint64(whole), first, rows)
 
@@ -83,7 +112,7 @@ def _toss_columns(points, words, whole, first, rows):  # type: ignore[no-untyped
             tall = min(TILE, size - top)
             whole_tiles = many // TILE * TILE if tall == TILE else 0
             for column in range(0, whole_tiles, TILE):
-                turn_tile(flat, (start + column) * size + top, size, drawn[column:])
+                turn_tile(flat, (start + column) * size + top, size, drawn[column:], LANES)
             for column in range(whole_tiles, many):
                 for row in range(tall):
                     drawn[row * LANES + column] = words[start + column, top + row]

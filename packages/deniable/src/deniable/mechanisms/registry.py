@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Literal, overload
 
-from deniable.core import Candidate, Mechanism, Spec
+from deniable.core import Candidate, Mechanism, Spec, offered
 from deniable.core.spec import part
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
@@ -73,6 +73,7 @@ OURS = {
     "pckv-unary-1": "mechanisms.key_value.pckv_unary:PCKVUnary",
     "pair-wheel-1": "mechanisms.key_value.pair_wheel:PairWheel",
     "pckv-direct-1": "mechanisms.key_value.pckv_direct:PCKVDirect",
+    "privset-1": "mechanisms.key_value.privset:PrivSet",
     "key-sampling-1": "mechanisms.key_value.key_sampling:KeySampling",
     "compressed-1": "mechanisms.sparse.compressed:Compressed",
     "compressed-published-1": "mechanisms.sparse.published_compressed:PublishedCompressed",
@@ -86,6 +87,8 @@ OURS = {
     "memoized-1": "wrappers.memoized:Memoized",
     "every-attribute-1": "wrappers.every_attribute:EveryAttribute",
     "one-attribute-1": "wrappers.one_attribute:OneAttribute",
+    "whole-record-1": "wrappers.whole_record:WholeRecord",
+    "one-group-1": "wrappers.one_group:OneGroup",
     "one-pair-1": "wrappers.one_pair:OnePair",
     "fake-attributes-1": "wrappers.fake_attributes:FakeAttributes",
 }
@@ -111,26 +114,37 @@ def family(wire: str) -> type[Mechanism]:
 
 
 @overload
-def candidates(question: Literal["shares"] = "shares") -> "Mapping[str, Candidate[PureProtocol]]": ...
+def candidates(
+    question: Literal["shares"] = "shares", edition: int | None = None
+) -> "Mapping[str, Candidate[PureProtocol]]": ...
 @overload
-def candidates(question: Literal["means"]) -> "Mapping[str, Candidate[MeanMechanism]]": ...
+def candidates(question: Literal["means"], edition: int | None = None) -> "Mapping[str, Candidate[MeanMechanism]]": ...
 @overload
-def candidates(question: Literal["vectors"]) -> "Mapping[str, Candidate[FeatureVector | DuchiVector]]": ...
+def candidates(
+    question: Literal["vectors"], edition: int | None = None
+) -> "Mapping[str, Candidate[FeatureVector | DuchiVector]]": ...
 @overload
-def candidates(question: Literal["releases"]) -> "Mapping[str, Candidate[Release]]": ...
+def candidates(question: Literal["releases"], edition: int | None = None) -> "Mapping[str, Candidate[Release]]": ...
 @overload
-def candidates(question: Literal["distributions"]) -> "Mapping[str, Candidate[DistributionMechanism]]": ...
+def candidates(
+    question: Literal["distributions"], edition: int | None = None
+) -> "Mapping[str, Candidate[DistributionMechanism]]": ...
 @overload
-def candidates(question: Literal["key_value"]) -> "Mapping[str, Candidate[KeyValueProtocol]]": ...
+def candidates(
+    question: Literal["key_value"], edition: int | None = None
+) -> "Mapping[str, Candidate[KeyValueProtocol]]": ...
 
 
 @cache
-def candidates(question: str = "shares") -> Mapping[str, Candidate]:
-    """What all families suggest to the planner of a question, by name: those in our folder of it, and those of others."""
+def candidates(question: str = "shares", edition: int | None = None) -> Mapping[str, Candidate]:
+    """What all families suggest to the planner of a question, by name: those in our folder of it, and those of others.
+
+    With an edition, only those that this edition of the planner of survey files considers.
+    """
     named: dict[str, Candidate] = {}
     for wire, entry in families().items():
         if wire not in OURS or entry.value.startswith(f"deniable.mechanisms.{question}."):
-            for candidate in family(wire).candidates() if family(wire).question == question else ():
+            for candidate in offered(family(wire).candidates(), edition) if family(wire).question == question else ():
                 named.setdefault(candidate.name, candidate)
     return named
 
@@ -147,12 +161,12 @@ def mechanism_from_spec(spec: Spec) -> Mechanism:
     except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
     if mechanism.spec() != spec:
-        raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")
+        raise InvalidParameter("The parameters do not fit together: the description has been changed.")
     return mechanism
 
 
 def mechanism_from_json(text: str) -> Mechanism:
-    """The mechanism that `to_json` described, refused if its law is not the one that this release would run.
+    """The mechanism that `to_json` described; refused if its law differs from the one that this release would run.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse

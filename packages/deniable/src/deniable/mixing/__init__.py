@@ -1,4 +1,4 @@
-"""A relay that mixes reports: it cannot read them, and whoever counts them cannot tell who sent which."""
+"""A relay that mixes reports: it cannot read them, and whoever counts them cannot see who sent which."""
 
 from deniable.mixing.losses import BothLosses, mixed_losses
 from deniable.mixing.sealing import Opener, Terms, make_terms

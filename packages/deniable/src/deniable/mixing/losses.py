@@ -27,7 +27,7 @@ class BothLosses:
     def __str__(self) -> str:
         people, conditions = self.mixed.n, CONDITIONS.format(people=self.mixed.n)
         return (
-            f"Against the collector: epsilon {self.mixed.epsilon:.4g} but for a probability of {self.mixed.delta:.3g}, "
+            f"Against the collector: epsilon {self.mixed.epsilon:.4g} except with probability {self.mixed.delta:.3g}, "
             f"among {people:,} mixed messages (from the {self.mixed.proof}). This holds only if {conditions}.\n"
             f"Against relay and collector together: epsilon {self.together.epsilon():.12g}, whatever they do. The relay "
             "alone sees who takes part and when, and cannot read the reports."

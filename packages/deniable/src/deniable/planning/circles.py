@@ -39,7 +39,7 @@ def circle_options(domain: Domain, epsilon: float, n: int) -> Ranking[SquareWave
     checked_people(n)
     if not isinstance(domain, Ordered) or not 3 <= domain.size <= MOST:
         raise InvalidParameter(
-            f"Answers that go round are Ordered, 3 to {MOST:,} of them, evenly spaced, such as Ordered(range(24)) for hours."
+            f"Circular answers must be Ordered, 3 to {MOST:,} of them, evenly spaced, such as Ordered(range(24)) for hours."
         )
     budget, size = checked_epsilon(epsilon), domain.size
     most = math.nextafter(math.exp(budget), math.inf)
@@ -53,8 +53,8 @@ def circle_options(domain: Domain, epsilon: float, n: int) -> Ranking[SquareWave
         Row(name, each, error(arc_gain(size, each.window, float(each.odds))), each.layout.bits)
         for name, each in offered.items()
     )
-    subject = f"the mean direction of {size:,} answers that go round, epsilon {budget:g} for one answer, {people(n)}"
-    column = Column("error", "standard error along either axis, where the circle has the radius 1", ".4g")
+    subject = f"the mean direction of {size:,} circular answers, epsilon {budget:g} for one answer, {people(n)}"
+    column = Column("error", "standard error along either axis of a circle with radius 1", ".4g")
     bound = error(arc_gain(size, best, most)) * (1 - 1e-12)
     rivals = "any mechanism whose reports are decoded without bias"
     return Ranking(rows, subject, column, close=EQUAL, bound=bound, rivals=rivals)
@@ -66,12 +66,12 @@ def plan_circle(domain: Domain, epsilon: float, n: int, max_bits: int | None = N
     >>> plan_circle(Ordered(range(24)), 1.0, 1000).window
     10
     """
-    return planned(circle_options(domain, epsilon, n).within(max_bits), "Read a tally with dn.mean_direction.")
+    return planned(circle_options(domain, epsilon, n).within(max_bits), "Decode a tally with dn.mean_direction.")
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A mean direction: `place` in units of answers, from 0 to below their number, and how far all agree, 0 to about 1.
+    """A mean direction: `place` in units of answers, from 0 to below their number, and how far people agree, 0 to about 1.
 
     `standard_error` is that of the place, in the same units, of the privacy noise; it is about right where `agreement` is
     several times its own standard error, `spread`, and else the direction is unknown.
@@ -93,7 +93,7 @@ def mean_direction(mechanism: SquareWave, tally: Tally) -> Direction:
     7.0
     """
     if not isinstance(mechanism, SquareWave) or not mechanism.circular:
-        raise InvalidParameter("A mean direction needs answers that go round: plan them with circular=True.")
+        raise InvalidParameter("A mean direction needs circular answers: plan them with circular=True.")
     mechanism.check_tally(tally)
     size, gain = mechanism.domain.size, arc_gain(mechanism.domain.size, mechanism.window, float(mechanism.odds))
     angles = 2 * math.pi / size * (np.arange(size) - (mechanism.window - 1) / 2)

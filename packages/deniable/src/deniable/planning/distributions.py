@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Candidate, Domain, checked_epsilon
+from deniable.core import Candidate, Domain, checked_epsilon, offered
 from deniable.domains import Interval, Ordered, domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism, check_points
@@ -32,8 +32,12 @@ SPIKES = 0.009  # the typical share of a spike where there are 256 answers
 BAND = 0.5  # how much the width of bands counts beside the error of the fit for smooth, and for spiky numbers
 MODELLED = "any channel with an estimate that knows how such shares are distributed"
 JOINT = "any three channels, one for each of the last three columns,"
+SIMULATED = "the error is that of one estimate, and another that knew the expected shares would have none"
 TRIES, SEED = 3, 0  # simulated collections with a prior that is given as shares
-MIXED = Candidate[DistributionMechanism]("comb and levels, mixed", Hierarchy.mixed, MOST_MIXED, prior="workload")
+MIXED = Candidate[DistributionMechanism]("comb and levels, mixed", Hierarchy.mixed, MOST_MIXED, prior="workload", since=2)
+MERGED = Candidate[DistributionMechanism](
+    "channel for these questions, 5 % points", WorkloadChannel.merged, prior="workload"
+)
 
 
 def distribution_options(
@@ -43,9 +47,9 @@ def distribution_options(
     target: str | Workload = "distribution",
     prior: str | ArrayLike | None = None,
     circular: bool = False,
-    brief: bool = False,
+    edition: int | None = None,
 ) -> Ranking[DistributionMechanism]:
-    """Every mechanism for the distribution of a number, or with `brief` those that survey files have.
+    """Every mechanism for the distribution of a number, or those of an edition of the planner.
 
     The smallest error for the target comes first.
     """
@@ -54,14 +58,12 @@ def distribution_options(
     check_points(grid.size)
     if circular and (not grid.atoms or target == QUANTILES):
         raise InvalidParameter(
-            "Answers that go round are Ordered, such as Ordered(range(24)) for hours, because the ends of an Interval would "
+            "Circular answers must be Ordered, such as Ordered(range(24)) for hours, because the ends of an Interval would "
             "be the same number; and they have no quantiles without an origin. Plan them with "
             'target="distribution" or "ranges".'
         )
-    offered: Iterable[Candidate[DistributionMechanism]] = (
-        Hierarchy.round() if circular else candidates("distributions").values()
-    )
-    kind = "answers that go round" if circular else "ordered answers"
+    compared = [*(Hierarchy.round() if circular else candidates("distributions").values())]
+    kind = "circular answers" if circular else "ordered answers"
     subject = f"the distribution of {grid.size:,} {kind}, epsilon {budget:g} for one answer, {people(n)}"
     if target in FITTED:
         judge = Shapes.of(grid.size, prior, target == QUANTILES)
@@ -70,12 +72,14 @@ def distribution_options(
             mechanism: DistributionMechanism = candidate.made(domain, budget, Workload.prefixes(grid.size))
             return Row(candidate.name, mechanism, *judge.errors(mechanism, n))
 
-        rows, remarks = made(offered, grid.size, fit_row)
+        rows, remarks = made(offered(compared, edition), grid.size, fit_row)
         error = Column("error", f"{judge.what} in percentage points: {judge.words}", ".3g", 100)
         bound = judge.bound(budget, n, circular)
         ranking = Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
         rivals = JOINT if len(judge.kinds) > 1 else MODELLED
-        return replace(ranking, bound=bound, rivals=rivals, unbounded=_unproved(prior, grid.size))
+        return replace(
+            ranking, bound=bound, rivals=rivals, unbounded=unproved(grid.size) if judge.shares is None else SIMULATED
+        )
     asked = workload_of(target, grid.size, circular)
     truth = _shares(prior, grid.size)
 
@@ -85,21 +89,14 @@ def distribution_options(
         error = math.sqrt(asked.mean_square(noise) / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
-    if not circular and not brief:
-        offered = (*offered, MIXED)
-    if isinstance(target, Workload) and not circular:
-        offered = (*offered, Candidate("channel for these questions, 5 % points", WorkloadChannel.merged, prior="workload"))
-    rows, remarks = made(offered, grid.size, row)
+    if not circular:
+        compared += [MIXED, MERGED] if isinstance(target, Workload) else [MIXED]
+    rows, remarks = made(offered(compared, edition), grid.size, row)
     what = "if all answers are equally common" if prior is None else "under the prior"
     error = Column("error", f"standard error of {asked.name} in percentage points, root mean square, {what}", ".3g", 100)
-    bound = question_bound(asked, budget, n) if prior is None else None
+    bound = question_bound(asked, budget, n, None if prior is None else truth)
     ranking = Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED)
-    return replace(ranking, unbounded=_unproved(prior, grid.size))
-
-
-def _unproved(prior: str | ArrayLike | None, size: int) -> str:
-    """Why there is no bound."""
-    return unproved(size) if prior is None or isinstance(prior, str) else "nothing is proved under expected shares"
+    return replace(ranking, unbounded=unproved(grid.size))
 
 
 def plan_distribution(
@@ -110,6 +107,7 @@ def plan_distribution(
     prior: str | ArrayLike | None = None,
     max_bits: int | None = None,
     circular: bool = False,
+    edition: int | None = None,
 ) -> DistributionMechanism:
     """The best mechanism for the distribution of a number; its `explain()` shows the others.
 
@@ -118,26 +116,24 @@ def plan_distribution(
     'workload-1'
     """
     if isinstance(target, str) and (prior is None or isinstance(prior, str)) and isinstance(domain, Interval | Ordered):
-        return _remembered(
-            json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits, circular, False
-        )
-    return _planned(domain, epsilon, n, target, prior, max_bits, circular, False)
-
-
-def plan_brief_distribution(domain: Domain, epsilon: float, n: int, target: str | Workload) -> DistributionMechanism:
-    """The same among the mechanisms that survey files have, which are planned whenever they are read."""
-    if not isinstance(domain, Interval | Ordered) or isinstance(target, Workload):
-        return _planned(domain, epsilon, n, target, None, None, False, True)
-    budget, many = checked_epsilon(epsilon), checked_people(n)
-    return _remembered(json.dumps(domain.spec()), budget, many, target, None, None, False, True)
+        budget, many = checked_epsilon(epsilon), checked_people(n)
+        return _remembered(json.dumps(domain.spec()), budget, many, target, prior, max_bits, circular, edition)
+    return _planned(domain, epsilon, n, target, prior, max_bits, circular, edition)
 
 
 @lru_cache(maxsize=64)
 def _remembered(
-    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None, circular: bool, brief: bool
+    domain: str,
+    epsilon: float,
+    n: int,
+    target: str,
+    prior: str | None,
+    max_bits: int | None,
+    circular: bool,
+    edition: int | None,
 ) -> DistributionMechanism:
     single = domain_from_spec(json.loads(domain))
-    return _planned(single, epsilon, n, target, prior, max_bits, circular, brief)  # type: ignore[arg-type]
+    return _planned(single, epsilon, n, target, prior, max_bits, circular, edition)  # type: ignore[arg-type]
 
 
 def _planned(
@@ -148,11 +144,11 @@ def _planned(
     prior: str | ArrayLike | None,
     max_bits: int | None,
     circular: bool,
-    brief: bool,
+    edition: int | None,
 ) -> DistributionMechanism:
-    ranking = distribution_options(domain, epsilon, n, target, prior, circular, brief).within(max_bits)
+    ranking = distribution_options(domain, epsilon, n, target, prior, circular, edition).within(max_bits)
     if target not in FITTED:
-        words = "The error is that of the unbiased estimate, which intervals and bands belong to."
+        words = "The error is that of the unbiased estimate, on which intervals and bands are based."
         if isinstance(target, str):
             words += ' This plan serves them; target="distribution" serves the fitted shares.'
         return planned(ranking, words)
@@ -160,15 +156,15 @@ def _planned(
     if target == QUANTILES:
         words = (
             "The error is that of quantiles of the fitted shares, wherever they lie. If only a few quantiles matter, later "
-            "rounds that ask near them find these better: dn.next_round, or rounds in a survey."
+            "rounds that ask near them give smaller errors: dn.next_round, or rounds in a survey."
         )
     if prior is None:
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
-        known = 'say prior="smooth" or prior="spiky", or give the expected shares, if you know more.'
+        known = 'if you know more, pass prior="smooth" or prior="spiky", or the expected shares.'
         if smooth != spiky:
             words += (
-                f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as "
-                f"rounded ones. This plan serves both; {known}"
+                f" It depends on the data: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such "
+                f"as rounded ones. This plan serves both; {known}"
             )
         elif smooth != ranking.best.name:
             words += (
@@ -235,10 +231,12 @@ class Shapes:
         """The errors for each shape, where there are two."""
         if len(self.kinds) < 2:
             return ()
-        band = Column("band", "standard error of its unbiased estimate, which bands belong to, root mean square", ".3g", 100)
+        band = Column(
+            "band", "standard error of its unbiased estimate, on which bands are based, root mean square", ".3g", 100
+        )
         words = {
             SMOOTH: "its expected mean error after the fit, if the density is smooth",
-            SPIKY: "the same, if some answers are far commoner",
+            SPIKY: "the same, if some answers are far more common than others",
         }
         return *(Column(kind, words[kind], ".3g", 100) for kind in self.kinds), band
 
@@ -257,7 +255,7 @@ class Shapes:
         """An error that is proved to be out of reach, where one is known."""
         if self.shares is not None:
             return None
-        each = {kind: fitted_bound(precision(self.size, kind, circular), epsilon, n) for kind in self.kinds}
+        each = {kind: fitted_bound(precision(self.size, kind, circular), epsilon, n, circular) for kind in self.kinds}
         if len(each) > 1:
             each["band"] = question_bound(workload_of("ranges" if circular else QUANTILES, self.size, circular), epsilon, n)
         return _together(each)

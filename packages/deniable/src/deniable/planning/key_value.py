@@ -8,7 +8,7 @@ from deniable.core import Candidate, checked_epsilon
 from deniable.domains.key_value import KeyValue
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.registry import candidates
-from deniable.planning.key_value_bound import MOST, key_value_bound
+from deniable.planning.key_value_bound import key_value_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 
 UNBIASED = "any mechanism with an unbiased estimate"
@@ -34,7 +34,9 @@ def error_at(share: Fraction, values: bool = True) -> Column:
     return Column("error", what, ".3g")
 
 
-def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = True) -> Ranking[KeyValueProtocol]:
+def key_value_options(
+    domain: KeyValue, epsilon: float, n: int, values: bool = True, edition: int | None = None
+) -> Ranking[KeyValueProtocol]:
     """Every mechanism for keys with values, or for frequencies alone, the smallest error first."""
     checked_people(n)
     budget = checked_epsilon(epsilon)
@@ -46,24 +48,21 @@ def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = T
         error = math.sqrt(total_error(mechanism, float(share), 0.0, target) / terms / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
-    offered = [each for each in candidates("key_value").values() if each.target in (None, target)]
-    rows, remarks = made(offered, len(domain.labels), row)
+    compared = [each for each in candidates("key_value", edition).values() if each.target in (None, target)]
+    rows, remarks = made(compared, len(domain.labels), row)
     subject = (
         f"{len(domain.labels):,} keys, at most {domain.at_most:,} a person, epsilon {budget:g} for one answer, {people(n)}"
     )
-    keys = len(domain.labels)
-    bound, rivals = key_value_bound(keys, share, budget, n, values), ROUNDING if values else UNBIASED
-    few = f"the bound is worked out for at most {MOST:,} keys"
-    unbounded = few if keys > MOST else "nothing above 0 is proved at this epsilon"
-    ranking = Ranking(rows, subject, error_at(share, values), remarks=remarks, bound=bound, rivals=rivals)
-    return replace(ranking, unbounded=unbounded)
+    bound = key_value_bound(len(domain.labels), domain.at_most, share, budget, n, values)
+    ranking = Ranking(rows, subject, error_at(share, values), remarks=remarks, bound=bound)
+    return replace(ranking, rivals=ROUNDING if values else UNBIASED, unbounded="no bound above 0 is proved at this epsilon")
 
 
 def plan_key_value(
-    domain: KeyValue, epsilon: float, n: int, max_bits: int | None = None, values: bool = True
+    domain: KeyValue, epsilon: float, n: int, max_bits: int | None = None, values: bool = True, edition: int | None = None
 ) -> KeyValueProtocol:
     """The mechanism with the smallest error of frequency and weight together; its `explain()` shows the others.
 
     Without `values`, reports carry frequencies only, which makes those more exact.
     """
-    return planned(key_value_options(domain, epsilon, n, values).within(max_bits))
+    return planned(key_value_options(domain, epsilon, n, values, edition).within(max_bits))

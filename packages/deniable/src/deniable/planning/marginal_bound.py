@@ -14,7 +14,9 @@ What is h? Let r be the probability of a report under each combination over its 
 the mean square 1. Then h is the largest E[r u]^2, and as for vectors (`vector_bounds`), E[r u] is at most g if (odds - 1)
 E(u - g)^+ <= g. With D effects in all, u is at most M = sqrt(D), because the squares of all effects sum to D at every
 combination. If D <= odds, (u - g)^+ <= (M - g) (u + 1/M)^2 / (M + 1/M)^2, so that g = (odds - 1) M / (odds + D) will do;
-else (u - g)^+ <= (u - g + sqrt(1 + g^2))^2 / (4 sqrt(1 + g^2)), and g = (odds - 1) / (2 sqrt(odds)) will.
+else (u - g)^+ <= (u - g + sqrt(1 + g^2))^2 / (4 sqrt(1 + g^2)), and g = (odds - 1) / (2 sqrt(odds)) will. If each
+table has one question, of two answers, every effect is a sign, and u is a sum of signs with weights whose squares sum to 1:
+these are the corners of a box, with the g of `corner_gain`.
 
 Of the variances, f (1 - f) in a cell with the share f is the drawing of people, which is no error of a report. And each
 table is a single question for itself, so that the sum of the bounds of all (`share_bound`) is another bound, the larger one
@@ -29,6 +31,7 @@ from itertools import chain, combinations
 from deniable.core import checked_epsilon
 from deniable.mechanisms.algebra.information import most_information
 from deniable.planning.bounds import share_bound
+from deniable.planning.vector_bounds import corner_gain
 
 UNBIASED = "any mechanism with an unbiased estimate"
 ROUNDING = 1e-9  # relatively: many times what floats can be off
@@ -40,7 +43,7 @@ def marginal_bound(sizes: Sequence[int], tables: Iterable[Sequence[int]], epsilo
     `sizes` are the numbers of answers, and a table names the places of its questions.
 
     >>> round(marginal_bound([2, 2], [(0,), (1,)], 1.0, 100), 4)  # two questions with yes and no
-    0.1279
+    0.1446
     >>> round(marginal_bound([4], [(0,)], 1.0, 100), 4)  # one question: as for shares
     0.1374
     """
@@ -54,7 +57,10 @@ def marginal_bound(sizes: Sequence[int], tables: Iterable[Sequence[int]], epsilo
         sums, total = sums + alike * math.sqrt(value), total + alike
     drawn = sum(1 - 1 / size for size in cells)
     odds = Fraction(math.nextafter(math.exp(checked_epsilon(epsilon)), math.inf))
-    joint = sums**2 / float(_most(math.prod(sizes), total, odds)) * (1 - ROUNDING) - drawn * (1 + ROUNDING)
+    most = _most(math.prod(sizes), total, odds)
+    if total == len(effects) == len(set(wanted)) and set(map(len, wanted)) == {1}:  # signs
+        most = min(most, corner_gain(total, checked_epsilon(epsilon)) ** 2)
+    joint = sums**2 / float(most) * (1 - ROUNDING) - drawn * (1 + ROUNDING)
     alone = sum(share_bound(size, epsilon, 1) ** 2 * size for size in cells) * (1 - ROUNDING)
     return math.sqrt(max(joint, alone) / (n * sum(cells)))
 

@@ -1,25 +1,22 @@
 """Which mechanism for the mean of a number: the smallest variance, at worst or for a prior, beside what is possible."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache, singledispatch
+from functools import singledispatch
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats
 from deniable.core import AnyDomain, Candidate, Mechanism, checked_epsilon
 from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.mechanisms.means.mean_channel import MeanChannel
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
 from deniable.planning import bounds
 from deniable.planning.ranking import EQUAL, Column, Made, Ranking, Row, checked_people, made, people, planned
 
-COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
+ROUNDING = 1e-6  # expected standard errors of one report below this share of the interval are rounding
 
 
 def mean_options(
@@ -27,9 +24,15 @@ def mean_options(
     epsilon: float,
     n: int = 1,
     prior: ArrayLike | None = None,
-    offered: Iterable[Candidate[MeanMechanism]] | None = None,
+    edition: int | None = None,
 ) -> Ranking[MeanMechanism]:
-    """Every mechanism for the mean of a number, or those offered, the smallest error first: at worst, or under the prior."""
+    """Every mechanism for the mean of a number, the smallest error first: at worst, or under the prior.
+
+    With an edition, only those of this edition of the planner:
+
+    >>> [mean_options(Interval(0, 200_000), epsilon, edition=1).best.mechanism.wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    """
     checked_people(n)
     budget = checked_epsilon(epsilon)
 
@@ -38,7 +41,7 @@ def mean_options(
         variance = mechanism.worst_variance() if prior is None else _variance(mechanism, prior)
         return Row(candidate.name, mechanism, math.sqrt(variance / n), mechanism.layout.bits)
 
-    rows, remarks = made(candidates("means").values() if offered is None else offered, domain.size, row)
+    rows, remarks = made(candidates("means", edition).values(), domain.size, row)
     subject = f"the mean of numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} for one answer, {people(n)}"
     what = "for the worst answers" if prior is None else "expected under the prior"
     return Ranking(
@@ -58,6 +61,7 @@ def plan_mean(
     max_bits: int | None = None,
     prior: ArrayLike | None = None,
     error: float | None = None,
+    edition: int | None = None,
 ) -> MeanMechanism:
     """The best mechanism for the mean of a number; its `explain()` shows the others, and the distance from the bound.
 
@@ -66,64 +70,28 @@ def plan_mean(
     >>> [plan_mean(Interval(0, 200_000), 1.0, max_bits=bits).wire for bits in (1, 2, 5)]
     ['duchi-1', 'three-outputs-1', 'optimal-mean-1']
     """
-    ranking = bounded(mean_options(domain, epsilon, n, prior), domain, epsilon, n, prior).within(max_bits)
+    ranking = bounded(mean_options(domain, epsilon, n, prior, edition), domain, epsilon, n, prior).within(max_bits)
     ranking, words = ranking if error is None else aimed_at_mean(ranking, error), ""
     if ranking.bound is not None and epsilon >= bounds.LEAST_EPSILON:
         words = "The best possible error is proved by a linear program, checked in whole numbers."
-    elif ranking.beside:
-        words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
     return planned(ranking, words)
-
-
-def plan_brief_mean(domain: Interval, epsilon: float, n: int = 1) -> MeanMechanism:
-    """The best mechanism for a mean among those that epsilon fixes, without a table of weights: what survey files have.
-
-    >>> [plan_brief_mean(Interval(0, 200_000), epsilon).wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
-    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
-    """
-    brief = [candidate for name, candidate in candidates("means").items() if name != "optimal"]
-    return planned(mean_options(domain, epsilon, n, offered=brief))
 
 
 def bounded(
     ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int, prior: ArrayLike | None = None
 ) -> Ranking[MeanMechanism]:
-    """The same ranking with the error that is proved to be out of reach, or why none is.
-
-    Under a prior it stands beside the best of all channels on a coarse grid, which comes close and proves nothing.
-    """
+    """The same ranking with the error that is proved to be out of reach, for the worst answers or under the prior."""
     try:
         if prior is None:
             return replace(ranking, bound=bounds.mean_bound(domain, epsilon, n))
-        best = Row("bound", None, math.sqrt(mean_bound(domain, epsilon, prior) / n), 0)
-        return replace(
-            ranking, beside=(best,), unbounded=f"under a prior the bound is known on {COARSE} steps only, without proof"
-        )
+        bound = bounds.prior_mean_bound(domain, epsilon, n, prior)
+        if bound is None or math.sqrt(n) * bound > ROUNDING * (domain.high - domain.low):
+            return replace(ranking, bound=bound, unbounded="nothing above 0 is proved for this prior at this epsilon")
+        return replace(ranking, unbounded="an expected error this small is rounding in floats")
     except MissingExtra:
         return replace(ranking, unbounded="the bound needs SciPy: pip install 'deniable[stats]'")
     except InvalidParameter:
-        return replace(ranking, unbounded=f"the bound is proved for epsilon up to {bounds.MOST_EPSILON:g} only")
-
-
-def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None) -> float:
-    """The variance of one report that no unbiased channel can beat, up to the coarseness of the grid it is computed on.
-
-    For the worst case it is taken over the points of that grid, and the rounding between them is left out.
-    """
-    steps, half = min(COARSE, domain.steps), (domain.high - domain.low) / 2
-    if prior is None:
-        return half**2 * _worst_bound(steps, epsilon)
-    shares = _coarser(np.asarray(prior, np.float64), steps)
-    best = MeanChannel.optimal(Interval(-1, 1, steps=steps), epsilon, shares)
-    return half**2 * _variance(best, shares)
-
-
-@lru_cache(maxsize=64)
-def _worst_bound(steps: int, epsilon: float) -> float:
-    """The bound for numbers from -1 to 1. Survey files are planned whenever they are read."""
-    coarse = Interval(-1, 1, steps=steps)
-    best = MeanChannel.optimal(coarse, epsilon)
-    return float((best.second_moments - np.linspace(-1, 1, coarse.size) ** 2).max())
+        return replace(ranking, unbounded="the linear program for the bound cannot be solved in floats at this epsilon")
 
 
 def _variance(mechanism: Mechanism, prior: ArrayLike) -> float:
@@ -131,15 +99,6 @@ def _variance(mechanism: Mechanism, prior: ArrayLike) -> float:
     predicted = mechanism.predict(prior, 1).variance
     assert predicted is not None
     return float(predicted[0])
-
-
-def _coarser(shares: Floats, steps: int) -> Floats:
-    """The shares at the points of a coarser grid, when each number is rounded to it by a coin."""
-    position = np.linspace(0, steps, len(shares))
-    below = np.minimum(position.astype(np.int64), steps - 1)
-    out = np.bincount(below, shares * (1 - (position - below)), steps + 1)
-    out += np.bincount(below + 1, shares * (position - below), steps + 1)
-    return out / out.sum()
 
 
 def aimed_at_mean(ranking: Ranking[Made], error: float) -> Ranking[Made]:
@@ -166,7 +125,13 @@ def people_for_mean(mechanism: MeanMechanism, error: float) -> int:
 
 @singledispatch
 def plan_for_mean(
-    domain: AnyDomain, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+    domain: AnyDomain,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    prior: ArrayLike | None = None,
+    *,
+    edition: int | None = None,
 ) -> Mechanism:
     """The best mechanism for a mean: of a number, or of vectors, where `prior` is the typical size of a coordinate."""
     raise InvalidParameter("A mean needs numbers: give an Interval, such as Interval(0, 100), or Features for vectors.")
@@ -177,16 +142,29 @@ plan_for_mean.register(Interval, plan_mean)
 
 @plan_for_mean.register
 def _(
-    domain: Features, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+    domain: Features,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    prior: ArrayLike | None = None,
+    *,
+    edition: int | None = None,
 ) -> Mechanism:
     from deniable.planning.vectors import plan_vectors  # which other plans need not load
 
-    return plan_vectors(domain, epsilon, n, None if prior is None else float(np.asarray(prior, np.float64)), max_bits)
+    typical = None if prior is None else float(np.asarray(prior, np.float64))
+    return plan_vectors(domain, epsilon, n, typical, max_bits, edition)
 
 
 @plan_for_mean.register
 def _(
-    domain: UnitVectors, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
+    domain: UnitVectors,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    prior: ArrayLike | None = None,
+    *,
+    edition: int | None = None,
 ) -> Mechanism:
     if prior is not None:
         raise InvalidParameter("Vectors of length one are planned for all directions alike. Leave the prior out.")

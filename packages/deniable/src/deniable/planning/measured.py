@@ -63,7 +63,7 @@ class MeasuredError:
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """Measured beside predicted errors of mechanisms for one question; print it to see the table."""
+    """Measured and predicted errors of mechanisms for one question; print it to see the table."""
 
     rows: tuple[MeasuredError, ...]
     subject: str
@@ -152,7 +152,7 @@ def compare(
     coins: Coins | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MeasuredErrors:
-    """Simulate whole collections with every mechanism for a question and measure their errors beside the predicted ones.
+    """Simulate whole collections with every mechanism for a question and compare their errors with the predicted ones.
 
     `n` is a number of people, whose answers follow `truth`, or how many people gave each answer. `target` is as for `plan`:
     "shares" (of single answers, of the records of `Vectors`, or of the keys of a `KeyValue`, which also has "frequencies"

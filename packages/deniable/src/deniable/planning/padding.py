@@ -21,7 +21,7 @@ TRIED = 10  # lengths that are compared, at most: more of them among the short o
 
 
 class Padding(NamedTuple):
-    """What letting at most so many keys count is expected to lead to."""
+    """The expected effect of counting at most so many keys per person."""
 
     at_most: int
     kept: float  # the share of all keys of people that count
@@ -30,7 +30,7 @@ class Padding(NamedTuple):
 
 @dataclass(frozen=True)
 class PaddingPilot:
-    """A question for a few people on how many keys they have, and from its answers the length for all others.
+    """A pilot that asks a few people how many keys they have, and derives the padding length for everybody else.
 
     `domain` has the largest number of keys that is considered as its `at_most`. The first people report how many they have,
     with all of `epsilon`, and are not asked again; a twentieth of all people is enough. Short sets are padded and long ones

@@ -13,22 +13,23 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean, plan_mean
-from deniable.planning.records import plan_records
-from deniable.planning.shares import people_for, plan_brief_shares, plan_shares
-from deniable.wrappers.attributes import Attributes
+from deniable.planning.shares import people_for, plan_shares
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
     from deniable.mechanisms.distributions.tiles import Tiles
     from deniable.mechanisms.distributions.workload import Workload
+    from deniable.wrappers.record_mechanism import RecordMechanism
 
 Target = Literal["shares", "mean", "release", "distribution", "quantiles", "ranges"]
 DISTRIBUTIONS = ("distribution", "quantiles", "ranges")
 
 
 @singledispatch
-def for_shares(domain: object, epsilon: float, n: int, max_bits: int | None) -> Mechanism:
+def for_shares(
+    domain: object, epsilon: float, n: int, max_bits: int | None = None, *, edition: int | None = None
+) -> Mechanism:
     """The plan for shares, by the domain of the answers; a new domain registers its own planner here."""
     raise InvalidParameter(
         "A plan needs a domain of answers. Wrap a list of answers as Categories: "
@@ -38,24 +39,36 @@ def for_shares(domain: object, epsilon: float, n: int, max_bits: int | None) -> 
 
 for_shares.register(Domain, plan_shares)
 for_shares.register(KeyValue, plan_key_value)
-for_shares.register(Vectors, plan_records)
 
 
 @for_shares.register
-def _(domain: SparseVector, epsilon: float, n: int, max_bits: int | None) -> Mechanism:
+def _(domain: Vectors, epsilon: float, n: int, max_bits: int | None = None, *, edition: int | None = None) -> Mechanism:
+    from deniable.planning.records import plan_records  # which few plans need
+
+    return plan_records(domain, epsilon, n, max_bits, edition)
+
+
+@for_shares.register
+def _(domain: SparseVector, epsilon: float, n: int, max_bits: int | None = None, *, edition: int | None = None) -> Mechanism:
     raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors, use Compressed.")
 
 
 @overload
-def plan(domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> KeyValueProtocol: ...
+def plan(
+    domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None, *, edition: int | None = None
+) -> KeyValueProtocol: ...
 @overload
 def plan(  # type: ignore[overload-overlap]
-    domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None
-) -> Attributes: ...
+    domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None, *, edition: int | None = None
+) -> "RecordMechanism": ...
 @overload
-def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
+def plan(
+    domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None, *, edition: int | None = None
+) -> PureProtocol: ...
 @overload
-def plan(domain: AnyDomain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> Mechanism: ...
+def plan(
+    domain: AnyDomain, epsilon: float, n: int = 10_000, max_bits: int | None = None, *, edition: int | None = None
+) -> Mechanism: ...
 @overload
 def plan(
     domain: Domain,
@@ -66,6 +79,7 @@ def plan(
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
     error: float | None = None,
+    edition: int | None = None,
 ) -> PureProtocol | UtilityOptimized: ...
 @overload
 def plan(  # type: ignore[overload-overlap]
@@ -75,6 +89,7 @@ def plan(  # type: ignore[overload-overlap]
     max_bits: int | None = None,
     *,
     target: 'Literal["distribution", "ranges"]',
+    edition: int | None = None,
 ) -> "Tiles": ...
 @overload
 def plan(
@@ -100,6 +115,7 @@ def plan(
     target: 'Literal["distribution", "quantiles", "ranges"] | Workload',
     prior: str | ArrayLike | None = None,
     circular: bool = False,
+    edition: int | None = None,
 ) -> "DistributionMechanism": ...
 @overload
 def plan(
@@ -111,6 +127,7 @@ def plan(
     target: "Target | Workload",
     prior: str | ArrayLike | None = None,
     error: float | None = None,
+    edition: int | None = None,
 ) -> Mechanism: ...
 
 
@@ -126,6 +143,7 @@ def plan(
     prior: str | ArrayLike | None = None,
     circular: bool = False,
     error: float | None = None,
+    edition: int | None = None,
 ) -> Mechanism:
     """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
 
@@ -144,6 +162,8 @@ def plan(
     "ranges" gives a map with the shares of rectangles. With `circular`, the last answer is a neighbour of the first, as for
     hours and compass points.
 
+    With `edition`, only the mechanisms count that a survey file with this `planner` has.
+
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
@@ -152,8 +172,13 @@ def plan(
     single_number = target == "mean" and isinstance(domain, Interval)
     if error is not None and not single_number and (target != "shares" or planner is not plan_shares):
         raise InvalidParameter(
-            "An error to aim at is for the shares of single answers, or for the mean of a number. Leave it out: "
+            "A target error is for the shares of single answers, or for the mean of a number. Leave it out: "
             "plan(...).explain() shows the errors."
+        )
+    if edition is not None and (circular or target == "release" or isinstance(domain, UnitVectors)):
+        raise InvalidParameter(
+            "An edition of the planner applies to what survey files can ask: not to circular answers, directions or "
+            "releases. Leave it out."
         )
     single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
     if (not isinstance(target, str) or target in DISTRIBUTIONS) and sensitive is None:
@@ -161,22 +186,20 @@ def plan(
         from deniable.planning.maps import plan_map
 
         if isinstance(single, Points | Product) and prior is None and not circular:
-            return plan_map(single, epsilon, n, target, max_bits)
-        return plan_distribution(single, epsilon, n, target, prior, max_bits, circular)
+            return plan_map(single, epsilon, n, target, max_bits, edition)
+        return plan_distribution(single, epsilon, n, target, prior, max_bits, circular, edition)
     if circular and target == "mean" and prior is None and sensitive is None:
         from deniable.planning.circles import plan_circle
 
         return plan_circle(single, epsilon, n, max_bits)
     if circular:
-        raise InvalidParameter(
-            'Answers that go round are planned with target="distribution", "ranges", "mean" or a Workload.'
-        )
+        raise InvalidParameter('Circular answers are planned with target="distribution", "ranges", "mean" or a Workload.')
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
     if target == "mean" and sensitive is None:
         if error is not None and isinstance(domain, Interval):
-            return plan_mean(domain, epsilon, n, max_bits, prior, error)
-        return plan_for_mean(single, epsilon, n, max_bits, prior)
+            return plan_mean(domain, epsilon, n, max_bits, prior, error, edition)
+        return plan_for_mean(single, epsilon, n, max_bits, prior, edition=edition)
     if target == "release" and sensitive is None:
         from deniable.planning.releases import plan_release  # which other plans need not load
 
@@ -188,22 +211,8 @@ def plan(
             'or "release", which may have a prior.'
         )
     if sensitive is not None or error is not None:
-        return plan_shares(single, epsilon, n, max_bits, sensitive, open_share, error)
-    return planner(domain, epsilon, n, max_bits)
-
-
-def plan_brief(domain: AnyDomain, epsilon: float, n: int, target: str = "shares") -> Mechanism:
-    """The same for shares or distributions as survey files have it: of single answers, see `plan_brief_shares`."""
-    if target in DISTRIBUTIONS:
-        from deniable.planning.distributions import plan_brief_distribution  # which few plans need
-        from deniable.planning.maps import plan_brief_map
-
-        planned = plan_brief_map if isinstance(domain, Points | Product) else plan_brief_distribution
-        return planned(cast(Domain, domain), epsilon, n, target)
-    planner = for_shares.dispatch(type(domain))
-    if planner is plan_shares:
-        return plan_brief_shares(cast(Domain, domain), epsilon, n)
-    return planner(domain, epsilon, n, None)
+        return plan_shares(single, epsilon, n, max_bits, sensitive, open_share, error, edition)
+    return planner(domain, epsilon, n, max_bits, edition=edition)
 
 
 class Detectable(Protocol):

@@ -75,7 +75,7 @@ class Ranking(Sequence[Row[M]]):
 
     def __post_init__(self) -> None:
         if not self.rows:
-            raise InvalidParameter(" ".join([f"No mechanism can be made for {self.subject}.", *self.remarks]))
+            raise InvalidParameter(" ".join([f"No mechanism supports {self.subject}.", *self.remarks]))
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda row: row.error)))
 
     def __len__(self) -> int:
@@ -178,8 +178,8 @@ class Ranking(Sequence[Row[M]]):
     @property
     def proof(self) -> Column:
         """The column of how far each row is above the best possible, or why it is not shown."""
-        best = f"{self._measure}, at most so much above the best that {self.rivals} can have; 0 % cannot be beaten"
-        unknown = f"not shown: how far from the best possible is unknown, because {self.unbounded}"
+        best = f"{self._measure}, at most this far above the best that {self.rivals} can have; 0 % cannot be beaten"
+        unknown = f"not shown: the distance from the best possible is unknown, because {self.unbounded}"
         return Column("above", unknown if self.bound is None else best)
 
     @property
@@ -254,7 +254,7 @@ def made(
     refusal: Exception | None = None
     for candidate in candidates:
         if candidate.largest is not None and size > candidate.largest:
-            remarks.append(f"Left out: {candidate.name}, which is for at most {candidate.largest:,} values.")
+            remarks.append(f"Left out: {candidate.name}, which supports at most {candidate.largest:,} values.")
             continue
         try:
             found = row(candidate)

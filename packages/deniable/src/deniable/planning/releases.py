@@ -48,8 +48,8 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
     if bound is None and metric.line is not None and not worst:
         bound = compared.bound  # that of Coarsened, which is optimal on a line
     ranking = Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1)
-    many = f"the bound is worked out for at most {LARGEST:,} answers, and there are {metric.size:,}"
-    unbounded = many if metric.size > LARGEST else "nothing above 0 was proved at this epsilon"
+    many = f"the bound is computed for at most {LARGEST:,} answers, and there are {metric.size:,}"
+    unbounded = many if metric.size > LARGEST else "no bound above 0 was proved at this epsilon"
     return replace(ranking, bound=bound, unbounded=unbounded)
 
 

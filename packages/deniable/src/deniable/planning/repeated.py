@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deniable.core import LARGEST_DENSE, Candidate, Domain
+from deniable.core import LARGEST_DENSE, Candidate, Domain, offered
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.planning.bounds import share_bound
@@ -36,6 +36,7 @@ def repeated_options(
     n: int = 10_000,
     changes: int = 1,
     candidates: Sequence[RepeatedCandidate] = REPEATED,
+    edition: int | None = None,
 ) -> Ranking[Memoized]:
     """Every mechanism for a question that is asked repeatedly, the smallest error of one collection first."""
     checked_people(n)
@@ -57,7 +58,7 @@ def repeated_options(
         ever = mechanism.lifetime_loss(changes).epsilon()
         return Row(candidate.name, mechanism, error, mechanism.layout.bits, {EVER.name: ever})
 
-    rows, remarks = made(candidates, domain.size, row)
+    rows, remarks = made(offered(candidates, edition), domain.size, row)
     subject = (
         f"{domain.size:,} values, epsilon {epsilon:g} for all reports ever of a person who has had "
         f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"

@@ -1,7 +1,8 @@
 """Which mechanism for the shares of answers: predicted error, report size, server work and what one report gives away."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -34,15 +35,15 @@ def options(
     n: int,
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
-    offered: Iterable[Candidate[PureProtocol]] | None = None,
+    edition: int | None = None,
 ) -> Ranking[ShareMechanism]:
-    """Every mechanism for this question, or those offered, the smallest error first.
+    """Every mechanism for this question, or those of an edition of the planner, the smallest error first.
 
     With `sensitive`, each is made to protect those only.
     """
     checked_people(n)
     budget, which = checked_epsilon(epsilon), ""
-    compared, size = list(candidates("shares").values() if offered is None else offered), domain.size
+    compared, size = list(candidates("shares", edition).values()), domain.size
     if sensitive is not None:
         size, which = len(checked_sensitive(domain, sensitive)), f", {len(sensitive):,} of them sensitive"
         compared = compared[:1] if size == 1 else compared  # one sensitive answer leaves nothing to choose
@@ -68,8 +69,8 @@ def _unproved(sensitive: int, others: int, open_share: float) -> str:
     """Why nothing is proved where some answers are sensitive."""
     if open_share <= 0:
         return "nobody is expected to have an answer that is not sensitive"
-    if (sensitive + 1) * (others + 1) > MOST_CHECKED:
-        return f"{sensitive:,} sensitive and {others:,} other answers are too many to check"
+    if min(sensitive, others) > MOST_CHECKED:
+        return f"{sensitive:,} sensitive and {others:,} other answers are too many for a proof"
     return "the search for a proof found none at this epsilon"
 
 
@@ -95,9 +96,15 @@ def plan_shares(
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
     error: float | None = None,
+    edition: int | None = None,
 ) -> Mechanism:
-    """The best mechanism for shares; its `explain()` shows the others. With an `error`, the one that needs fewest people."""
-    ranking = options(domain, epsilon, n, sensitive, open_share).within(max_bits)
+    """The best mechanism for shares; its `explain()` shows the others. With an `error`, the one that needs fewest people.
+
+    >>> from deniable.domains import Categories
+    >>> [plan_shares(Categories(range(10)), 1.0, 1000, edition=edition).wire for edition in (1, 2)]
+    ['subset-1', 'weighted-design-1']
+    """
+    ranking = options(domain, epsilon, n, sensitive, open_share, edition).within(max_bits)
     return best_for_shares(ranking if error is None else aimed_at(ranking, error), n)
 
 
@@ -129,25 +136,12 @@ def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> 
     return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)
 
 
-def brief_candidates() -> Mapping[str, Candidate[PureProtocol]]:
-    """The candidates for shares that the answers and epsilon fix, without a list of sets and weights."""
-    return {name: candidate for name, candidate in candidates("shares").items() if name != "design, weighted"}
-
-
 def plan_brief_shares(
     domain: Domain, epsilon: float, n: int, max_bits: int | None = None, sensitive: Collection[object] | None = None
-) -> ShareMechanism:
-    """The best mechanism for shares among those that are described briefly: what survey files have.
-
-    A survey that is not registered yet is planned whenever it is read. Its mechanisms, and so its fingerprint, which people
-    may have seen, must not depend on the release that reads it; so a later candidate, such as weighted designs, is left out.
-
-    >>> from deniable.domains import Categories
-    >>> [plan(Categories(range(10)), 1.0, 1000).wire for plan in (plan_shares, plan_brief_shares)]
-    ['weighted-design-1', 'subset-1']
-    """
-    ranking = options(domain, epsilon, n, sensitive, offered=brief_candidates().values())
-    return best_for_shares(ranking.within(max_bits), n)
+) -> Mechanism:
+    """Deprecated: use `plan(..., edition=1)`."""
+    warnings.warn("plan_brief_shares is deprecated. Use plan(..., edition=1).", DeprecationWarning, stacklevel=2)
+    return plan_shares(domain, epsilon, n, max_bits, sensitive, edition=1)
 
 
 def best_for_shares(ranking: Ranking[ShareMechanism], n: int) -> ShareMechanism:

@@ -46,7 +46,7 @@ def box_bound(domain: Features, epsilon: float, n: int) -> float | None:
     budget, half = checked_epsilon(epsilon), (domain.high - domain.low) / 2
     proved = half * math.sqrt(max(domain.dimensions / float(corner_gain(domain.dimensions, budget)) ** 2 - 1, 0) / n)
     if domain.dimensions <= FEW:
-        with suppress(DeniableError):  # no SciPy, or a budget beyond its reach
+        with suppress(DeniableError):  # no SciPy
             proved = max(proved, mean_bound(domain.coordinate, budget, n))  # each coordinate is a number
     return proved or None
 

@@ -15,6 +15,7 @@ from deniable.mechanisms.vectors.privunit import PrivUnit
 from deniable.mechanisms.vectors.unit_axes import UnitAxes
 from deniable.mechanisms.vectors.unit_codes import UnitCodes
 from deniable.planning.ranking import CLOSE, EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.typical_bound import typical_bound
 from deniable.planning.vector_bounds import box_bound, unit_bound
 
 MANY, FEW_DIMENSIONS = 2048, 256  # directions that are drawn one by one, and dimensions up to which that is quick enough
@@ -22,7 +23,9 @@ UNBIASED = "any mechanism whose reports are decoded without bias"
 VectorMechanism = FeatureVector | DuchiVector
 
 
-def vector_options(domain: Features, epsilon: float, n: int, typical: float | None = None) -> Ranking[VectorMechanism]:
+def vector_options(
+    domain: Features, epsilon: float, n: int, typical: float | None = None, edition: int | None = None
+) -> Ranking[VectorMechanism]:
     """Every mechanism for the mean of vectors, the smallest error first: at worst, or for coordinates of a typical size."""
     check_features(domain)
     checked_people(n)
@@ -32,18 +35,17 @@ def vector_options(domain: Features, epsilon: float, n: int, typical: float | No
         mechanism = candidate.made(domain, budget, typical)
         return Row(candidate.name, mechanism, _error(mechanism, n, typical), mechanism.layout.bits)
 
-    rows, remarks = made(candidates("vectors").values(), domain.dimensions, row)
+    rows, remarks = made(candidates("vectors", edition).values(), domain.dimensions, row)
     subject = (
         f"the mean of vectors of {domain.dimensions:,} numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} "
         f"for one vector, {people(n)}"
     )
     what = "at worst" if typical is None else f"for coordinates of typical size {typical:g}"
     error = Column("error", f"root mean square error of one coordinate, {what}", ".4g")
-    bound = box_bound(domain, budget, n) if typical is None else None
-    unbounded = "nothing above 0 is proved at this epsilon"
-    if typical is not None:
-        unbounded = "the bound is proved for the worst vectors, and not for coordinates of a typical size"
-    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=UNBIASED, unbounded=unbounded)
+    bound = box_bound(domain, budget, n) if typical is None else typical_bound(domain, budget, n, typical)
+    rivals = UNBIASED if typical is None else f"{UNBIASED}, on average over all signs of its coordinates,"
+    unbounded = "no bound above 0 is proved at this epsilon"
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL, bound=bound, rivals=rivals, unbounded=unbounded)
 
 
 def _error(mechanism: VectorMechanism, n: int, typical: float | None) -> float:
@@ -74,14 +76,19 @@ def people_needed(domain: Features, epsilon: float, typical: float | None = None
 
 
 def plan_vectors(
-    domain: Features, epsilon: float, n: int = 1, typical: float | None = None, max_bits: int | None = None
+    domain: Features,
+    epsilon: float,
+    n: int = 1,
+    typical: float | None = None,
+    max_bits: int | None = None,
+    edition: int | None = None,
 ) -> VectorMechanism:
     """The best mechanism for the mean of vectors; its `explain()` says whether it is better than not asking at all.
 
     >>> plan_vectors(Features(768, -1, 1), epsilon=1.0, n=1000).explain().rpartition("bits. ")[2]
     'TOO NOISY: publishing the middle of the range has a smaller error. It takes 14,386 people to halve that error.'
     """
-    ranking, guess = vector_options(domain, epsilon, n, typical).within(max_bits), guessing_error(domain, typical)
+    ranking, guess = vector_options(domain, epsilon, n, typical, edition).within(max_bits), guessing_error(domain, typical)
     needed = people_needed(domain, epsilon, typical)
     if ranking.best.error >= guess:
         words = "TOO NOISY: publishing the middle of the range has a smaller error."
@@ -126,5 +133,5 @@ def plan_units(domain: UnitVectors, epsilon: float, n: int = 1, max_bits: int | 
     >>> plan_units(UnitVectors(300), epsilon=4.0, n=1000).wire
     'unit-axes-1'
     """
-    words = "The best possible error is that of PrivUnit in exact arithmetic, worked out in whole numbers."
+    words = "The best possible error is that of PrivUnit in exact arithmetic, computed in whole numbers."
     return planned(unit_options(domain, epsilon, n).within(max_bits), words)

@@ -14,7 +14,7 @@ from deniable.planning.shares import best_for_shares, options
 
 @dataclass(frozen=True)
 class WindowPlan:
-    """One report in `span` periods with the whole budget, beside a report in every period with a part of it.
+    """One report in `span` periods with the whole budget, compared with a report in every period with a part of it.
 
     Errors are of a share, or of a mean in units of the range, root mean square, in one period. `flat` is that of the average
     of `span` periods in which nothing changes, as adaptive publication comes to it: then everybody has reported once.
@@ -49,13 +49,13 @@ class WindowPlan:
         if self.above is None:
             return ""
         return (
-            f" The squared error in a period is at most {self.above:.1%} above the best possible for so many reports with "
+            f" The squared error in a period is at most {self.above:.1%} above the best possible for that many reports with "
             "the whole budget."
         )
 
 
 def plan_windows(domain: Domain, epsilon: float, span: int, n: int = 10_000) -> WindowPlan:
-    """The best mechanism for shares of which any `span` periods in a row may cost `epsilon`.
+    """The best mechanism for shares when any `span` periods in a row may cost `epsilon`.
 
     >>> from deniable.domains import Categories
     >>> round(plan_windows(Categories(range(10)), epsilon=1.0, span=20, n=100_000).gain, 1)

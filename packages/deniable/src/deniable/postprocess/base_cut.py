@@ -8,7 +8,7 @@ from deniable.core import Estimate, confidence_each
 
 
 def base_cut(estimate: Estimate, confidence: float = 0.95) -> Estimate:
-    """The estimate with every share set to zero that may well be noise (Wang et al. 2020).
+    """The estimate with every share that may well be noise set to zero (Wang et al. 2020).
 
     If all shares were zero, all would be cut with this confidence. What is kept is not changed, so shares need not sum to
     one, and those that are kept are too large on average; it is for finding the common values, not for measuring them.

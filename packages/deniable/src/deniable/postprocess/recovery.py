@@ -25,7 +25,7 @@ class Recovered:
 
 
 def recover(mechanism: PureProtocol, tally: Tally, fakes: float, target: object = None) -> Recovered:
-    """The shares among the honest, if this share of the reports is false; to be shown beside the raw estimate, never alone.
+    """The shares among the honest, if this share of the reports is false; show them next to the raw estimate, never alone.
 
     With a `target`, every false report is assumed to support it, and all others equally often on average: then the result
     is unbiased but for the projection. Without one, false reports are assumed to be spread evenly over the answers whose

@@ -19,8 +19,8 @@ def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMI
     """The exact loss of `mechanism.perturb`; `proof="enumerated"` follows all outcomes, however many up to the limit."""
     if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
-            "Only a mechanism can be certified, such as plan(...) or DirectResponse(domain, epsilon); of a survey, each "
-            "question's mechanism."
+            "Only a mechanism can be certified, such as plan(...) or DirectResponse(domain, epsilon); for a survey, use "
+            "certify_survey."
         )
     return prover(mechanism, proof)(mechanism, limit)
 

@@ -77,7 +77,7 @@ def same_answer(mechanisms: Sequence[Mechanism], limit: int = LIMIT) -> PrivacyL
 
 @dataclass(frozen=True)
 class Composition:
-    """What several reports give away together: an epsilon that holds but with probability delta, in several ways.
+    """The joint privacy loss of several reports: an epsilon that may fail with probability delta, computed in several ways.
 
     `pure` holds always, as delta is 0 there. `exact` follows from the laws of the mechanisms, `optimal` from their odds
     alone and is the best that can be said from these; `concentrated` and `advanced` are looser and well known.
@@ -109,7 +109,7 @@ class Composition:
 
 
 def compose(parts: Iterable[Mechanism | PrivacyLoss], delta: float | Fraction = 0, times: int = 1) -> Composition:
-    """The privacy loss of these reports together, each given so many times with fresh randomness.
+    """The joint privacy loss of these reports, each given this many times with fresh randomness.
 
     Answers to different questions, or to the same one again: the worst case over everything a person may have said.
 
@@ -125,7 +125,9 @@ def compose(parts: Iterable[Mechanism | PrivacyLoss], delta: float | Fraction = 
     """
     given, allowed = list(parts), Fraction(delta)
     if not given or times < 1 or not 0 <= allowed < 1:
-        raise InvalidParameter("Give at least one mechanism or loss, times of at least 1, and a delta from 0 to below 1.")
+        raise InvalidParameter(
+            "Give at least one mechanism or loss, times of at least 1, and a delta of at least 0 and below 1."
+        )
     losses = [part.loss() if isinstance(part, Mechanism) else part for part in given]
     bounded = [loss.odds for loss in losses if loss.odds is not None]
     total = None if len(bounded) < len(losses) else math.prod(bounded) ** times

@@ -54,7 +54,7 @@ def outcomes(mechanism: Mechanism, index: int) -> int:
 
 def _outcomes(mechanism: Mechanism, answer: object) -> int:
     if not mechanism.traced:
-        raise NotCertifiable("This mechanism rests on a theorem: it is no program, so there is no law to enumerate.")
+        raise NotCertifiable("This mechanism rests on a theorem: it is not a program, so there is no law to enumerate.")
     program, codes, values = mechanism.law, iter(mechanism.encoded(mechanism.prepared([answer]))), dict[int, Any]()
     total = 1
     for place, (node, kind) in enumerate(zip(program.nodes, program.types, strict=True)):

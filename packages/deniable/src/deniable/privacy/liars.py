@@ -99,7 +99,7 @@ def every_report(mechanism: Mechanism) -> Floats:
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A pattern that honest people, whatever they hold, give with at most the stated probability."""
+    """A pattern that honest people, whatever their answers, produce with at most the stated probability."""
 
     what: str
     seen: float
@@ -133,7 +133,7 @@ def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -
 def suspicions_of_tally(
     mechanism: PureProtocol, tally: Tally, profiles: Ints | None = None, error: float = 1e-6
 ) -> list[Suspicion]:
-    """The same where only a tally is left, and how often each profile was seen if that was counted too.
+    """The same from a tally alone, and from the counts of profiles if there are any.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.unary import Unary
@@ -165,9 +165,7 @@ def _profiles(law: Floats, seen: Ints, error: float) -> list[Suspicion]:
         one = np.where(seen > 0, shares * np.log(shares / law), 0.0)
         other = np.where(seen < n, (1 - shares) * np.log((1 - shares) / (1 - law)), 0.0)
     worst = float(n * (one + other).max())  # n times the divergence: P(at least so far away) <= exp(-that)
-    return (
-        [Suspicion("deviation of the profiles of reports from their law", worst, allowed, error)] if worst > allowed else []
-    )
+    return [Suspicion("deviation of report profiles from their law", worst, allowed, error)] if worst > allowed else []
 
 
 def _counts(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicion]:
@@ -218,7 +216,7 @@ def _log_choose(n: int, k: int) -> float:
 
 
 def interval_with_liars(mechanism: Mechanism, tally: Tally, liars: int, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Intervals for the shares among the honest people, if at most so many of the reports are lies of any kind.
+    """Intervals for the shares among honest people, if at most this many of the reports are false.
 
     The influence of every report on the estimate is bounded, so that of all lies is too: the usual interval is widened by
     exactly that much. Nothing narrower holds against every liar.

@@ -123,7 +123,7 @@ class MetricCertificate(Certificate):
         found, unit = self.mechanism.accuracy, self.mechanism.metric.unit
         if found is None:
             loss = f"{self.mechanism.expected_loss():.4g}{unit and f' {unit}'}"
-            unknown = "how far from the best possible was not worked out (MetricRelease.bounded does)"
+            unknown = "the distance from the best possible was not computed (MetricRelease.bounded does so)"
             return f"expected loss {loss} for equally common answers; {unknown}"
         answers = "equally common answers" if found.even else "answers as common as its prior says"
         return f"{distance_to(found.expected, found.bound, unit)}, for {answers}"

@@ -39,7 +39,7 @@ def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
         return exact if found is None or not tight else replace(exact, rules=found.rules)
     if found is None:
         raise NotCertifiable(
-            "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
+            "Not proved at this size: no rule of proof covers this law. Use a smaller question or another mechanism."
         )
     loss = PrivacyLoss(found.odds, "proved", mechanism.loss().protects)
     share = mechanism.disclosed_share
@@ -68,7 +68,7 @@ def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
         try:
             return mechanism.disclosed_index(mechanism.disclosed(mechanism.layout.columns(rows)))
         except InvalidReport as why:
-            raise NotCertifiable(f"The law gives a report that this mechanism does not have: {why}") from why
+            raise NotCertifiable(f"The law gives a report that this mechanism cannot send: {why}") from why
 
     worst = worst_ratio([law(mechanism, index, limit) for index in every], every, disclosed)
     return certificate(mechanism, worst, "proved", total, len(every), mechanism.disclosed_share)

@@ -58,7 +58,7 @@ class Problem:
         while todo:
             place = todo.pop()
             if program.nodes[place].op == "code":
-                raise InvalidLaw("An encoder is given what depends on the answer already. Give it draws only.")
+                raise InvalidLaw("An encoder receives something that already depends on the answer. Give it draws only.")
             if place not in given:
                 given.add(place)
                 todo.extend(program.nodes[place].args)
@@ -72,7 +72,7 @@ class Problem:
                 else:
                     at[place] = build.add(node.op, [at[arg] for arg in node.args], node.params)
         except RecursionError as error:
-            raise InvalidLaw("Too many operations of this law stand one inside the other for a proof.") from error
+            raise InvalidLaw("The operations of this law are nested too deeply for a proof.") from error
         return build.problem([at[node] for _, node in program.report])
 
     @cached_property

@@ -66,10 +66,10 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
             return _PROVERS[family, kind]
         if kind == "theorem" and issubclass(family, Mechanism) and not is_ours(family):
             raise NotCertifiable(
-                f"No theorem is registered for the class {family.__name__}, and one about a class that it changes does not "
+                f"No theorem is registered for the class {family.__name__}, and a theorem about its base class does not "
                 'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'
             )
     raise NotCertifiable(
-        "Not proved at this size: the law of this mechanism cannot be written down as a program, and no theorem is about "
-        "it. Use a smaller question or another mechanism."
+        "Not proved at this size: the law of this mechanism cannot be recorded as a program, and no theorem covers it. "
+        "Use a smaller question or another mechanism."
     )

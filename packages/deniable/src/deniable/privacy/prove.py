@@ -47,7 +47,7 @@ def prove(mechanism: Mechanism) -> Proof:
     case = reached(mechanism, unbounded)
     if case is None:
         raise NotCertifiable(
-            "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
+            "Not proved at this size: no rule of proof covers this law. Use a smaller question or another mechanism."
         )
     return Proof(unbounded, case)
 
@@ -58,9 +58,11 @@ def law_that_runs(mechanism: Mechanism) -> Program:
     try:
         law = mechanism._law
     except InvalidLaw as why:
-        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
+        raise NotCertifiable(f"The law cannot be recorded as a program: {why}") from why
     if type(law) is not Law or type(law.program) is not Program or not is_ours(type(law.layout)):
-        raise NotCertifiable("This mechanism has a law or a layout of a class of its own. Use those of deniable.")
+        raise NotCertifiable(
+            "The law or the layout of this mechanism is an instance of a custom class. Use those of deniable."
+        )
     return law.program
 
 
@@ -71,7 +73,7 @@ def check_own_code(mechanism: Mechanism, names: Sequence[str]) -> None:
         owner = next((cls for cls in _MRO.__get__(type(mechanism)) if name in cls.__dict__), object)
         if (owner is not object and not is_ours(owner)) or (name in own and name not in KEPT_WITH_IT):
             raise NotCertifiable(
-                f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
+                f"This mechanism has a `{name}` of its own, so its reports may not come from its law. Leave "
                 f"`{name}` as it is and write the law in `randomize`."
             )
 
@@ -80,8 +82,8 @@ def check_own_answers(mechanism: Mechanism) -> None:
     """Refuse answers that become codes by code from elsewhere, for a proof that follows what this code does now."""
     if not has_own_answers(mechanism):
         raise NotCertifiable(
-            "A class of its own says which code of the law an answer has, and may say something else later. This proof "
-            "needs answers of a class of deniable; certify(mechanism) without `proof` covers every code, where all answers "
+            "A custom class encodes the answers, and may encode them differently later. This proof needs a domain class of "
+            "deniable; certify(mechanism) without `proof` covers every code, where all answers "
             "are protected alike."
         )
 

@@ -244,26 +244,123 @@ def mask(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
+def permutation(problem: Problem, effort: Effort) -> Bound | None:
+    """A row of two parts, drawn without a look at the answer, whose cells are then exchanged as the answer says.
+
+    Exchanges of cells are a permutation of the row, whatever they are, and keep the number of bits that are set. So P(y | c)
+    is the probability of some arrangement of the bits of y, and these are known by how many bits are set in either part.
+    """
+    if len(problem.view) != 1:
+        return None
+    (node,), places = problem.view, list[int]()
+    while problem.nodes[node].op == "swap":
+        node, *two = problem.nodes[node].args
+        places += two
+    if any(problem.private[place] & problem.private[node] for place in places):
+        return None
+    width, first = problem.types[node].width or 0, first_part(problem, node)
+    if first is None or problem.tainted[node]:
+        return None
+    build = Builder()
+    counts = counts_of(problem, node, first, build, {})
+    if counts is None:
+        return None
+    small = build.problem(counts)
+    if small.knowns(counts) or cost(small, counts) > effort.limit:
+        return None
+    rows: dict[
+        int, dict[int, Fraction]
+    ] = {}  # the probability of one row, by all bits that are set and those of the first part
+    keys, chances = law(small, counts, [])
+    for (one, other), chance in zip(keys, chances, strict=True):
+        spend_on_combinations(width, one + other)
+        each = math.comb(first, one) * math.comb(width - first, other)
+        rows.setdefault(one + other, {})[one] = chance / each
+    odds = Fraction(1)
+    for total, found in rows.items():
+        possible = min(first, total) - max(0, total - width + first) + 1
+        if len(found) < possible:
+            return None  # one that never occurs: the exchanges may lead there or not
+        odds = max(odds, max(found.values()) / min(found.values()))
+    return Bound(odds, ("permutation",))
+
+
+def first_part(problem: Problem, node: int) -> int | None:
+    """How many cells the first of the two rows has that a row is joined of, in all cases where it is."""
+    found, todo = set[int](), [node]
+    while todo:
+        spend(1)
+        each = problem.nodes[todo.pop()]
+        if each.op == "where":
+            todo += [arg for arg in each.args if problem.types[arg].row]
+        elif each.op == "join":
+            found.add((problem.types[each.args[0]].width or 0) if len(each.args) == 2 else 0)
+    return found.pop() if len(found) == 1 and found != {0} else None
+
+
+def counts_of(problem: Problem, node: int, first: int, build: Builder, at: dict[int, int]) -> list[int] | None:
+    """Nodes with the number of bits that are set in either part, if all arrangements within a part are equally likely."""
+    each, width = problem.nodes[node], problem.types[node].width or 0
+    spend(1)
+    if each.op == "join":
+        rows = [{draw for draw in problem.private[arg] if problem.types[draw].row} for arg in each.args]
+        counts = [count_of(problem, arg, build, at) for arg in each.args]
+        return None if rows[0] & rows[1] or None in counts else [count for count in counts if count is not None]
+    if each.op == "where":
+        scalar, *parts = each.args
+        both = [counts_of(problem, row, first, build, at) for row in parts]
+        if both[0] is None or both[1] is None or not _is_apart(problem, scalar):
+            return None
+        build.copy(problem, [scalar], at, {})
+        return [build.add("where", [at[scalar], one, other]) for one, other in zip(*both, strict=True)]
+    if each.op == "subset" and problem.is_used_once(node):
+        less = problem.types[each.args[0]]
+        size = each.params[1] - less.low
+        if less.low != less.high:
+            return None
+        spend_on_combinations(width, size)
+        every, ways = math.comb(width, size), range(max(0, size - width + first), min(size, first) + 1)
+        spend(len(ways) * (1 + (every.bit_length() >> 6)))
+        chances = ((m, Fraction(math.comb(first, m) * math.comb(width - first, size - m), every)) for m in ways)
+        one = build.draw_counts(tuple(chances))
+        return [one, build.add("sub", [build.constant(size), one])]
+    return None
+
+
+def spend_on_combinations(width: int, some: int) -> None:
+    """So many of so many cells: numbers that may be long."""
+    words = min(some, width - some) * width.bit_length() >> 6
+    spend(1 + (words**2 >> 6))
+
+
+def _is_apart(problem: Problem, scalar: int) -> bool:
+    """Whether a number depends on no row: which arrangement it is must not decide."""
+    return not any(problem.types[draw].row for draw in problem.private[scalar])
+
+
 def count_of(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> int | None:
     """A node with the number of bits that are set, for a row all of whose arrangements are equally likely."""
     each, width = problem.nodes[node], problem.types[node].width or 0
-    spend(width * (1 + width // 64))
+    spend(1)
     if each.op == "flags" and problem.is_used_once(node):
         p = each.params[0]
-        spend(width * (width * p.denominator.bit_length() // 64))
+        spend(width * (1 + width // 64) + width * (width * p.denominator.bit_length() // 64))
         chances = ((m, math.comb(width, m) * p**m * (1 - p) ** (width - m)) for m in range(width + 1))
         return build.draw_counts(tuple(chances))
     if each.op == "majority" and problem.is_used_once(node):
+        spend(width * (1 + width // 64))
         ways = {m: math.comb(width, m) for m in range(width // 2 + 1, width + 1)}
         return build.draw_counts(tuple((m, Fraction(way, sum(ways.values()))) for m, way in ways.items()))
     if each.op == "subset" and problem.is_used_once(node):
-        less = problem.types[each.args[0]]
-        return build.constant(each.params[1] - less.low) if less.low == less.high else None
+        if not _is_apart(problem, each.args[0]):
+            return None
+        build.copy(problem, [each.args[0]], at, {})
+        return build.add("sub", [build.constant(each.params[1]), at[each.args[0]]])
     if each.op in ("turn", "where"):
         rows = [arg for arg in each.args if problem.types[arg].row]
         (scalar,) = (arg for arg in each.args if not problem.types[arg].row)
-        if any(problem.types[draw].row for draw in problem.private[scalar]):
-            return None  # which arrangement it is may decide
+        if not _is_apart(problem, scalar):
+            return None
         counts = [count_of(problem, row, build, at) for row in rows]
         if any(count is None for count in counts):
             return None

@@ -14,6 +14,7 @@ same known codes. In every rule the new bound is at least the old loss:
   at least what w alone gives, and at most that plus the rest of the probability.
 - *marked cell*: a row of independent cells of which one, named by the answer, is drawn differently: the others cancel.
 - *exchange*: a row whose cells are alike but for one, which is exchanged with the cell that the answer names.
+- *permutation*: a row of two parts, drawn without a look at the answer, whose cells are exchanged as the answer says.
 - *mask*: a row of bits xor a row whose probability depends only on how many bits are set.
 - *sampling*: one of several different codes of the answer is drawn: P(y | c) is the mean of so many different P(y | code).
 - *unfolding*: what a part of the view is made of is shown in its place.
@@ -28,7 +29,7 @@ from deniable.errors import InvalidLaw
 from deniable.privacy.bounds import LIMITS, Bound, Effort, Rule, better, product, worst
 from deniable.privacy.problem import Problem, Stand, linked
 from deniable.privacy.replacement import replacement
-from deniable.privacy.rows import exchange, marked_cell, mask
+from deniable.privacy.rows import exchange, marked_cell, mask, permutation
 from deniable.privacy.sampling import sampling
 from deniable.privacy.shift import shift
 from deniable.privacy.steps import LONGEST, GivenUp, counted, spend
@@ -251,4 +252,4 @@ def unfolding(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-RULES: Sequence[Rule] = (shift, replacement, exchange, marked_cell, mask, sampling, selection, waist, unfolding)
+RULES: Sequence[Rule] = (shift, replacement, exchange, permutation, marked_cell, mask, sampling, selection, waist, unfolding)

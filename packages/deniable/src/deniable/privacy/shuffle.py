@@ -21,8 +21,8 @@ from deniable.privacy.positive_part import Atom, mean_if_positive, mean_positive
 from deniable.privacy.profile import LossLattice, Steps
 
 ASSUMPTION = (
-    "only if a trusted shuffler mixes the reports of all n people, drops who sent which and when, and nobody else sees "
-    "them before; otherwise each report has the loss of its mechanism"
+    "only if a trusted shuffler mixes the reports of all n people, removes who sent which and when, and nobody else sees "
+    "them first; otherwise each report has the loss of its mechanism"
 )
 MOST = 1_000_000_000  # people: more are not counted, which errs on the safe side
 NEGLIGIBLE = 1e-300
@@ -35,7 +35,7 @@ UNSEEN = 1e-4  # the part of delta beyond the largest of these odds
 
 @dataclass(frozen=True)
 class ShuffledLoss:
-    """A guarantee of its own, beside the one of every single report: it holds under its `assumption` only.
+    """A separate guarantee, in addition to that of every single report: it holds only under its `assumption`.
 
     For n shuffled reports of which one may be about x or about x', no event has a probability under x that is more than
     e^epsilon times the one under x', plus delta. With an epsilon below `at_least` that would be false.
@@ -131,7 +131,7 @@ def shuffled(
     times: int = 1,
     taking_part: float | Fraction = 1,
 ) -> ShuffledLoss:
-    """The epsilon that n shuffled reports of this mechanism lose at most, if delta is allowed, and what they lose at least.
+    """An upper and a lower bound on the epsilon of n shuffled reports of this mechanism, at this delta.
 
     Several mechanisms, or `times` above 1, stand for as many shuffles, each of one report of every person about anything.
     With `taking_part` below 1, everybody sends a report with that probability only, and nobody knows who did.

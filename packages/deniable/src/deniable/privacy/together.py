@@ -25,7 +25,7 @@ class Group:
         """Their loss by the rules; refused where no rule reaches them."""
         found = proved(Problem.of(self.program))
         if found is None:
-            raise NotCertifiable(f"Not proved at this size: no rule of proof reaches the law of {', '.join(self.names)}.")
+            raise NotCertifiable(f"Not proved at this size: no rule of proof covers the law of {', '.join(self.names)}.")
         return found
 
 
@@ -33,7 +33,7 @@ def independent(program: Program, reports: Mapping[str, Sequence[str]]) -> list[
     """The reports, each with the names of its fields, in groups that share no draw and no code."""
     named = [field for fields in reports.values() for field in fields]
     if sorted(named) != sorted(name for name, _ in program.report):
-        raise NotCertifiable("The program reports other fields than those of its questions.")
+        raise NotCertifiable("The program reports fields that differ from those of its questions.")
     at = dict(program.report)
     sources = {*DRAWS, "code"}
     made_of = {

@@ -37,7 +37,7 @@ def arrange(
     questions: Sequence[Section], tables: Sequence[Section], spending: Spending, about: Section
 ) -> tuple[tuple[Question, ...], tuple[Relation, ...]]:
     """The questions as they are reported, those that tables connect one after the other; and the tables."""
-    units = [_unit(table, spending.budget) for table in questions]
+    units = [_unit(table, spending) for table in questions]
     check_ids([draft.table for unit in units for draft in unit.drafts], [name for unit in units for name in unit.ids])
     relations = tuple(_relation(table, units) for table in tables)
     units = _planned(units, tables, relations, spending)
@@ -52,17 +52,18 @@ def arrange(
     return tuple(made), relations
 
 
-def _unit(table: Section, split: str) -> Unit:
+def _unit(table: Section, spending: Spending) -> Unit:
+    split, edition = spending.budget, spending.edition
     if "questions" not in table.data:
-        return Unit([read_draft(table, read_weight(table, split))], table)
+        return Unit([read_draft(table, read_weight(table, split), edition)], table)
     table.only({"id", "kind", "questions", "mechanism"})
     members = table.data["questions"]
     if table.data.get("kind") != KIND or not isinstance(members, list) or len(members) < 2 or "mechanism" not in table.data:
-        table.refuse("questions", "Questions that are reported together are written by deniable. Use [[table]] instead.")
+        table.refuse("questions", "A survey file cannot list questions that are reported together. Use [[table]] instead.")
     drafts = []
     for row in members:
         inside = table.within(row)
-        drafts.append(read_draft(inside, read_weight(inside, split)))
+        drafts.append(read_draft(inside, read_weight(inside, split), edition))
     try:
         mechanism = mechanism_from_spec(table.data["mechanism"])
         domains = [draft.domain for draft in drafts]
@@ -141,9 +142,11 @@ def _together(
 def _made(unit: Unit, epsilon: float, relations: Sequence[Relation], people: int, reports: int) -> Question:
     if len(unit.drafts) == 1:
         (draft,) = unit.drafts
-        mechanism = draft.mechanism(epsilon, people)
-        return Question(draft.id, draft.ask, draft.kind, draft.details, draft.weight, mechanism)
-    members = [Member(each.id, each.ask, each.kind, each.details, each.weight, each.domain) for each in unit.drafts]
+        return draft.question(draft.mechanism(epsilon, people))
+    members = [
+        Member(each.id, each.ask, each.kind, each.details, each.weight, each.domain, edition=each.edition)
+        for each in unit.drafts
+    ]
     tables = places_of(unit.ids, relations)
     chosen = unit.mechanism
     if chosen is None:

@@ -13,7 +13,7 @@ def check_browsers(survey: Survey) -> None:
         if question.mechanism.encodes and question.mechanism.domain.inputs is not None:
             raise InvalidParameter(
                 f"Question {question.id!r} uses {question.mechanism.wire}, for which browsers have no encoder: nobody could "
-                "answer it on a page. A survey that is served takes mechanisms whose law starts from the answer itself. "
-                "Leave the line mechanism out, and the planner chooses one; or name one with short reports that browsers "
-                'have, such as mechanism = { mechanism = "hashing-1" }.'
+                "answer it on a page. A served survey needs mechanisms whose law starts from the answer itself. Leave the "
+                "line mechanism out to let the planner choose one, or name one with short reports that browsers "
+                'support, such as mechanism = { mechanism = "hashing-1" }.'
             )

@@ -15,12 +15,13 @@ BUDGETS: tuple[Budget, ...] = ("equal", "weighted", "sampled")
 
 
 class Spending(NamedTuple):
-    """What a person may spend, how it is spent, and how many people are expected."""
+    """What a person may spend, how it is spent, how many people are expected, and which edition of the planner plans it."""
 
     epsilon: float
     budget: Budget
     sample: int
     people: int
+    edition: int = 1
 
     def shares(self, weights: Sequence[float]) -> list[float]:
         """The epsilon of each of several reports with these weights; of questions together, the sum of theirs."""

@@ -115,14 +115,14 @@ def certify_survey(survey: Survey, progress: Callable[[float], None] | None = No
         raise NotCertifiable('Only a survey can be certified here, such as Survey.load("survey.toml").')
     if type(survey) is not Survey or any(callable(value) for value in vars(survey).values()):
         raise NotCertifiable(
-            "This survey has code of its own, so its messages may hold more than the reports. Only a plain Survey can be "
-            "certified; write what is different in the `randomize` of a mechanism."
+            "This survey runs custom code, so its messages may contain more than the reports. Only a "
+            "plain Survey can be certified; write what is different in the `randomize` of a mechanism."
         )
     try:
         for piece in survey.law().programs:
             check_piece(piece, piece.program)
     except InvalidLaw as why:
-        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
+        raise NotCertifiable(f"The law cannot be recorded as a program: {why}") from why
     found = list[Certificate]()
     for question in survey.questions:
         found.append(certify(question.mechanism))

@@ -66,8 +66,8 @@ def page(record: Mapping[str, Any], law: MessageLaw) -> str:
             *laws,
             "<h2>How to check this certificate</h2>",
             "<p>Install deniable and run <code>deniable verify</code> on this file. The program is read from it and proved "
-            "again, and every figure is compared. The certificate is not signed: compare the fingerprint above with that of "
-            "the survey that people are asked, which every message carries. Date and release cannot be proved.</p>",
+            "again, and every figure is compared. The certificate is not signed: compare the fingerprint above with that "
+            "of the survey that people answer, which every message carries. Date and release cannot be proved.</p>",
             f'<script type="application/json" id="certificate">{data}</script>',
             "</html>\n",
         ]

@@ -21,6 +21,7 @@ RULES = {
     "replacement": "the answer, or with some probability a random draw in its place, is sent",
     "cases": "sensitive and other answers were compared case by case, over the reports that disclose nothing",
     "exchange": "the answer only decides which two cells of a random pattern are exchanged",
+    "permutation": "the answer only decides which cells of a random pattern are exchanged with each other",
     "sampling": "one of several items is drawn at random and sent with noise, and any two sets of items were compared",
     "mask": "a random pattern is laid over the answer, and its probability depends only on how many cells it turns over",
     "unfolding": "more was assumed to be visible than the report shows, which can only overstate the loss",

@@ -75,6 +75,6 @@ def shown(effects: tuple[Effect, ...]) -> list[str]:
         rows.append(["", each.what, each.measure, written(each.smallest, scale), between])
     return [
         aligned(rows, left=3),
-        "smallest effect: what a test at 5 % finds with a probability of 80 %, in percentage points of a share or % of the "
-        "range, for equally common answers; of a table, Cramer's V from 0 to 1; none: ask more people",
+        "smallest effect: what a test at the 5 % level finds with a power of 80 %, in percentage points of a share or % of "
+        "the range, for equally common answers; for a table, Cramer's V from 0 to 1; none: ask more people",
     ]

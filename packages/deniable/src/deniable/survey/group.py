@@ -10,7 +10,7 @@ from deniable.analysis.plan import rms, table_errors
 from deniable.core import Answers, Domain, Mechanism
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
-from deniable.planning.shares import plan_brief_shares
+from deniable.planning.shares import plan_shares
 from deniable.survey.kinds.kind import Details, Kind
 from deniable.survey.question import Asked, Question
 from deniable.wrappers.one_pair import OnePair
@@ -23,8 +23,8 @@ class Together(Kind[Domain]):
 
     keys = frozenset()
 
-    def __init__(self, tables: Sequence[Sequence[int]]) -> None:
-        self._tables = tables
+    def __init__(self, tables: Sequence[Sequence[int]], edition: int) -> None:
+        self._tables, self.edition = tables, edition
 
     def domain(self, details: Details) -> Domain:
         raise _alone()
@@ -39,7 +39,9 @@ class Together(Kind[Domain]):
         raise _alone()
 
     def mechanism(self, domain: Domain, details: Details, epsilon: float, people: int) -> Mechanism:
-        return compound(domain, epsilon, people) if isinstance(domain, Product) else OnePair(cast(Vectors, domain), epsilon)
+        if isinstance(domain, Product):
+            return compound(domain, epsilon, people, self.edition)
+        return OnePair(cast(Vectors, domain), epsilon)
 
     def describe(self, answer: object) -> str:
         return ", ".join(map(repr, cast(Sequence[object], answer)))
@@ -53,9 +55,9 @@ def _alone() -> InvalidParameter:
     return InvalidParameter("Questions that are reported together are answered one by one. Use the members of the group.")
 
 
-def compound(domain: Product, epsilon: float, people: int) -> Mechanism:
+def compound(domain: Product, epsilon: float, people: int, edition: int) -> Mechanism:
     """The best mechanism for the shares of all combinations."""
-    return plan_brief_shares(domain, epsilon, people)
+    return plan_shares(domain, epsilon, people, edition=edition)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +75,12 @@ class Group(Question):
         """The group of these questions."""
         ask = " ".join(each.ask for each in members)
         weight = sum(each.weight for each in members)
-        return cls(name_of([each.id for each in members]), ask, KIND, {}, weight, mechanism, tuple(members), tuple(tables))
+        name, edition = name_of([each.id for each in members]), members[0].edition
+        return cls(name, ask, KIND, {}, weight, mechanism, tuple(members), tuple(tables), edition=edition)
 
     @property
     def how(self) -> Kind[Any]:
-        return Together(self.tables)
+        return Together(self.tables, self.edition)
 
     @property
     def members(self) -> Sequence[Asked]:

@@ -93,7 +93,7 @@ def source_of(survey: Survey, questions: Sequence[str]) -> str:
     listed = ", ".join(f'"{name}"' for name in questions)
     how = "answered by different people" if survey.budget == "sampled" else "counted separately"
     raise InvalidParameter(
-        f"These questions are {how}, so nothing is known of how their answers hang together. Ask for the table in the "
+        f"These questions are {how}, so nothing is known about how their answers are related. Ask for the table in the "
         f"survey file before people answer: [[table]] questions = [{listed}]."
     )
 

@@ -40,7 +40,9 @@ class Piece:
         for question, own in zip(self.questions, answers, strict=True):
             found = question.mechanism.encoded(question.mechanism.prepared(own))
             if len(found) != len(question.mechanism.law.codes):
-                raise InvalidLaw(f"The encoder of question {question.id!r} gives another number of codes than its law has.")
+                raise InvalidLaw(
+                    f"The encoder of question {question.id!r} returns a different number of codes than its law has."
+                )
             codes += found
         people = len(answers[0])
         drawn = run(self.program, codes, coins, people)

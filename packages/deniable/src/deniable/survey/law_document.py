@@ -47,6 +47,6 @@ def law_text(survey: Survey) -> str:
             lines += [f"  {line}" for line in str(mechanism.law).splitlines()]
         else:
             asked = question.how.theorem(mechanism) is not None
-            more = "Browsers have this mechanism of their own." if asked else "Browsers do not answer this question."
+            more = "Browsers have this mechanism built in." if asked else "Browsers do not answer this question."
             lines.append(f"  The law is not a program: it rests on a theorem. {more}")
     return "\n".join(lines)

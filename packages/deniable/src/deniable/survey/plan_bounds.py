@@ -13,6 +13,7 @@ from deniable.planning.marginal_bound import marginal_bound
 from deniable.planning.sensitive_bound import sensitive_share_bound
 from deniable.survey.group import Group
 from deniable.survey.kinds.choice import Choice
+from deniable.survey.kinds.map_summary import is_map
 from deniable.survey.kinds.number import Numbers
 from deniable.survey.question import Question
 from deniable.wrappers.open_answers import OpenAnswers
@@ -22,7 +23,7 @@ NONE = {
     "friends": "no bound on counts of a graph is known",
     "sparse-set": "no bound on promises for each item is known",
 }
-LARGE = "the bound is not worked out for so many answers, or nothing above 0 is proved at this epsilon"
+LARGE = "the bound is not computed for so many answers, or no bound above 0 is proved at this epsilon"
 
 
 def above_best(question: Question, people: int) -> float | str:
@@ -70,12 +71,12 @@ def _smallest(question: Question, mechanism: Mechanism, people: int) -> float | 
         return marginal_bound([part.size for part in parts], question.tables, epsilon, people)
     if isinstance(domain, KeyValue):
         keys = len(domain.labels)
-        return key_value_bound(keys, Fraction(1, keys), epsilon, people, values=False)
+        return key_value_bound(keys, domain.at_most, Fraction(1, keys), epsilon, people, values=False)
     if isinstance(mechanism, OpenAnswers):
         secret = int(mechanism.secret.sum())
         others = domain.size - secret
         return sensitive_share_bound(secret, others, epsilon, people, others / domain.size)
-    if mechanism.question == "distributions":
+    if mechanism.question == "distributions" or is_map(mechanism):
         return _of_distribution(mechanism, people)
     if isinstance(question.how, Choice | Numbers):
         return share_bound(domain.size, epsilon, people)
@@ -88,5 +89,5 @@ def _of_distribution(mechanism: Mechanism, people: int) -> float | None:
     from deniable.planning.distribution_bounds import question_bound
 
     domain = cast(Domain, mechanism.domain)
-    asked = plane_of(domain).rectangles if mechanism.wire == "tiles-1" else Workload.prefixes(domain.size)
+    asked = plane_of(domain).rectangles if is_map(mechanism) else Workload.prefixes(domain.size)
     return question_bound(asked, mechanism.loss().epsilon(), people)

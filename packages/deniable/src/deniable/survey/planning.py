@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.core import Additive
+from deniable.core import NEWEST_EDITION, Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
 from deniable.planning.ranking import aligned, counted, percent
@@ -41,7 +41,7 @@ class QuestionPlan:
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What a survey will cost and give if so many people answer."""
+    """What a survey costs and how accurate it is for a number of people."""
 
     survey: Survey
     people: int
@@ -79,13 +79,14 @@ class SurveyPlan:
         ]
         lines += [
             "error: of a share in percentage points, or of a mean in % of its range; for 1 point: people needed for an "
-            "error of 1; guess: how often somebody who knows nothing else can guess the answer from the report",
-            "above: squared error, at most so much above the best that any mechanism with this epsilon and an unbiased "
-            "estimate can have, if all answers are equally common; of a mean, for the worst answers; 0 % cannot be beaten",
+            "error of 1; guess: how often somebody who knows nothing else guesses the answer correctly from the report",
+            "above: squared error, at most this far above the best that any mechanism with this epsilon and an unbiased "
+            "estimate can have, if all answers are equally common; for a mean, with the worst answers; 0 % cannot be beaten",
             *(f"above, not shown for {each.id}: {each.above}" for each in self.questions if isinstance(each.above, str)),
             *(["together: the error is that of a cell of the tables"] if self._grouped else []),
             *self.ways,
             *(shown(self.effects) if self.effects else []),
+            *self._edition,
             *self._words(),
         ]
         return "\n".join(lines)
@@ -93,6 +94,16 @@ class SurveyPlan:
     @property
     def _grouped(self) -> bool:
         return len(self.survey.asked) > len(self.survey.questions)
+
+    @property
+    def _edition(self) -> list[str]:
+        """What an earlier edition of the planner means for whoever wrote the file."""
+        if self.survey.planner == NEWEST_EDITION:
+            return []
+        return [
+            f"Edition {self.survey.planner} of the planner chose these mechanisms. A new survey should have planner = "
+            f"{NEWEST_EDITION} under [survey], which knows better ones; in this one, it would change the fingerprint."
+        ]
 
     def _words(self) -> list[str]:
         survey, better = self.survey, self.advice.better

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class Asked(ABC):
     kind: str
     details: Mapping[str, Any]
     weight: float
+    edition: int = field(default=1, kw_only=True)  # of the planner that chose its mechanism
 
     @property
     @abstractmethod
@@ -34,7 +35,7 @@ class Asked(ABC):
     @property
     def how(self) -> Kind[Any]:
         """How questions of this kind are made and asked."""
-        return kind_named(self.kind)
+        return kind_named(self.kind, self.edition)
 
     @property
     def sensitive(self) -> Sequence[Label]:

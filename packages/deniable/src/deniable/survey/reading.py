@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from deniable.core import Domain, Mechanism, checked_epsilon
+from deniable.core import Domain, Mechanism, checked_edition, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
 from deniable.invitations.terms import Invitations
 from deniable.mechanisms.registry import family, mechanism_from_spec
@@ -32,6 +33,7 @@ _COMMON = {"id", "ask", "kind", "weight", "mechanism"} | (_REPEATING := {"repeat
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
     "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon", "language",
+    "planner",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -169,7 +171,8 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         if "sample" in about.data and sample != 1:
             about.refuse("sample", 'sample, the number of questions per person, requires budget = "sampled".')
         sample = 1
-    people = about.whole("people", 10_000, 1)
+    people, edition = about.whole("people", 10_000, 1), _edition(about)
+    spending = Spending(epsilon, split, sample, people, edition)
     relations: tuple[Relation, ...] = ()
     rounds, current = read_rounds(about, tables)
     repeated = is_repeated(about, tables)
@@ -178,7 +181,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
             about.refuse("window", "Questions that repeat cannot be combined with rounds, [[table]] or [invitations].")
         from deniable.survey.repeat_reading import read_repeated  # loads what plans permanent answers
 
-        questions = read_repeated(about, tables, Spending(epsilon, split, sample, people))
+        questions = read_repeated(about, tables, spending)
     elif "table" in data:
         from deniable.survey.arranging import arrange  # loads what plans relations
 
@@ -186,13 +189,13 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
             about.refuse("rounds", "Rounds cannot be combined with [[table]]. Leave one of them out.")
         wanted = data["table"] if isinstance(data["table"], list) else [None]
         found = [Section(row, place, "table", number) for number, row in enumerate(wanted)]
-        questions, relations = arrange(tables, found, Spending(epsilon, split, sample, people), about)
+        questions, relations = arrange(tables, found, spending, about)
     else:
         weights = [read_weight(table, split) for table in tables]
         budgets = budget.shares(epsilon, split, sample, weights)
         questions = tuple(
-            _question(table, weight, share, people, rounds or 1)
-            for table, weight, share in zip(tables, weights, budgets, strict=True)
+            draft.question(draft.mechanism(share, people, rounds or 1))
+            for draft, share in zip(map(partial(read_draft, edition=edition), tables, weights), budgets, strict=True)
         )
         check_ids(tables, [question.id for question in questions])
     opens, closes = about.moment("opens"), about.moment("closes")
@@ -225,6 +228,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         share_results=about.flag("share_results"),
         lifetime_epsilon=read_lifetime(about),
         language=read_language(about),
+        planner=edition,
     )
     if repeated:
         from deniable.survey.repeat_reading import check_lifetime
@@ -252,6 +256,14 @@ def _epsilon(about: Section) -> float:
         return checked_epsilon(about.data.get("epsilon", 0.0 if lifetime is None else lifetime / 2))
     except InvalidParameter as error:
         about.refuse("epsilon", str(error))
+
+
+def _edition(about: Section) -> int:
+    """The edition of the planner; a file without the line was written when there was one only."""
+    try:
+        return checked_edition(about.data.get("planner", 1))
+    except InvalidParameter as error:
+        about.refuse("planner", f"Unknown edition of the planner. {error}")
 
 
 def is_repeated(about: Section, tables: Sequence[Section]) -> bool:
@@ -305,11 +317,16 @@ class Draft(NamedTuple):
     details: Mapping[str, Any]
     domain: Domain
     weight: float
+    edition: int
 
     @property
     def how(self) -> Kind[Any]:
         """How questions of this kind are made and asked."""
-        return kind_named(self.kind)
+        return kind_named(self.kind, self.edition)
+
+    def question(self, mechanism: Mechanism) -> Question:
+        """The question with its mechanism."""
+        return Question(self.id, self.ask, self.kind, self.details, self.weight, mechanism, edition=self.edition)
 
     def mechanism(self, epsilon: float, people: int, rounds: int = 1) -> Mechanism:
         """The mechanism that the file names, or the best one; of several rounds, that of the first."""
@@ -326,18 +343,18 @@ class Draft(NamedTuple):
             return mechanism
 
 
-def read_draft(table: Section, weight: float) -> Draft:
+def read_draft(table: Section, weight: float, edition: int) -> Draft:
     """The question in a table of the file, all but its mechanism."""
     name, ask = table.name("id"), table.text("ask", table.data.get("id"))
     with explained(table):
         kind = kind_named(table.data.get("kind"))
         table.only(_COMMON | kind.keys)
         if "target" in kind.keys - set(table.data) and ask in ("distribution", "quantiles", "ranges"):
-            table.refuse("ask", f'ask holds the words of the question. What is to be estimated is its target = "{ask}".')
+            table.refuse("ask", f'ask is the text of the question. To say what to estimate, write target = "{ask}".')
         details = {key: value for key, value in table.data.items() if key in kind.keys | _REPEATING}
         for flag in kind.flags & set(details):
             table.flag(flag)
-        return Draft(table, name, ask, table.data["kind"], details, kind.domain(details), weight)
+        return Draft(table, name, ask, table.data["kind"], details, kind.domain(details), weight, edition)
 
 
 @contextmanager
@@ -351,12 +368,6 @@ def explained(table: Section) -> Iterator[None]:
         table.refuse(error.key, str(error))
     except DeniableError as error:
         table.refuse("mechanism" if "mechanism" in table.data else None, str(error))
-
-
-def _question(table: Section, weight: float, epsilon: float, people: int, rounds: int) -> Question:
-    draft = read_draft(table, weight)
-    mechanism = draft.mechanism(epsilon, people, rounds)
-    return Question(draft.id, draft.ask, draft.kind, draft.details, weight, mechanism)
 
 
 def _fixed(written: Any, domain: Domain, epsilon: float) -> Mechanism:

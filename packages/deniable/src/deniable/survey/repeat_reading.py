@@ -36,22 +36,21 @@ def read_repeated(about: Section, tables: Sequence[Section], spending: Spending)
         _at(tables, ways, WINDOWS).refuse("span", "All questions have the same span.")
     weights = [read_weight(table, spending.budget) for table in tables]
     once = budget.shares(spending.epsilon, spending.budget, spending.sample, weights)
-    drafts = [read_draft(table, weight) for table, weight in zip(tables, weights, strict=True)]
+    drafts = [read_draft(table, weight, spending.edition) for table, weight in zip(tables, weights, strict=True)]
     check_ids(tables, [draft.id for draft in drafts])
     if way == WINDOWS:
         people = -(-spending.people // spans.pop())
-        made = [_made(draft, draft.mechanism(e, people)) for draft, e in zip(drafts, once, strict=True)]
-        return tuple(made)
+        return tuple(draft.question(draft.mechanism(e, people)) for draft, e in zip(drafts, once, strict=True))
     if lifetime is None:
         _at(tables, ways, PERMANENT).refuse("repeat", NEED_LIFETIME)
     if lifetime <= spending.epsilon:
         about.refuse(
-            "epsilon", f"epsilon is the budget of one report, and must be below lifetime_epsilon, {lifetime:g}; without it, "
-            f"half of that is taken."
+            "epsilon", f"epsilon is the budget of one report and must be below lifetime_epsilon, {lifetime:g}. If you "
+            "leave it out, half of that is used."
         )  # fmt: skip
     ever = _lasting(lifetime, spending, once, weights, ways)
     return tuple(
-        _made(draft, draft.mechanism(e, spending.people) if own == ONCE else _permanent(draft, whole, e, spending.people))
+        draft.question(draft.mechanism(e, spending.people) if own == ONCE else _permanent(draft, whole, e, spending.people))
         for draft, own, e, whole in zip(drafts, ways, once, ever, strict=True)
     )
 
@@ -62,7 +61,9 @@ def check_lifetime(about: Section, survey: Survey) -> None:
         return
     ever = lifetime_loss(survey)
     if ever is None:
-        about.refuse("lifetime_epsilon", 'With repeat = "windows" the loss grows with time. Say when the survey closes.')
+        about.refuse(
+            "lifetime_epsilon", 'With repeat = "windows" the loss grows with time. Add closes, when the survey ends.'
+        )
     if ever.epsilon() > survey.lifetime_epsilon:
         about.refuse(
             "lifetime_epsilon", f"All reports of a person together may cost epsilon {ever.epsilon():.4g}, which is more "
@@ -91,10 +92,6 @@ def _permanent(draft: Draft, lifetime: float, once: float, people: int) -> Perma
         return made
 
 
-def _made(draft: Draft, mechanism: object) -> Question:
-    return Question(draft.id, draft.ask, draft.kind, draft.details, draft.weight, mechanism)  # type: ignore[arg-type]
-
-
 def _way(table: Section) -> str:
     way = table.data.get("repeat", ONCE)
     if way not in WAYS:
@@ -109,7 +106,7 @@ def _way(table: Section) -> str:
 
 def _span(table: Section) -> int:
     if "span" not in table.data:
-        table.refuse("repeat", 'repeat = "windows" needs a span: of any so many periods in a row, a person reports in one.')
+        table.refuse("repeat", 'repeat = "windows" needs a span: a person reports in one of any span periods in a row.')
     return table.whole("span", LEAST_SPAN, LEAST_SPAN, MOST_SPAN)
 
 

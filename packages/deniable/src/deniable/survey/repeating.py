@@ -111,7 +111,7 @@ def spoken(survey: "Survey") -> list[str]:
     ]
     pairs = [q.id for q in survey.questions if asked_again(q) and getattr(q.mechanism, "most_kept", None) == 2]
     if pairs:
-        lines.append(f"In {', '.join(pairs)}, two kept bits stand for all answers, so that you never pay more than twice.")
+        lines.append(f"In {', '.join(pairs)}, two kept bits stand for all answers, so you never pay more than twice.")
     return lines
 
 

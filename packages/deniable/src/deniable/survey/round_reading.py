@@ -51,12 +51,12 @@ def check_rounds(about: "Section", survey: Survey) -> None:
     if any(question.how.round_of(question.mechanism) not in (None, survey.round or 1) for question in questions):
         about.refuse(
             "round",
-            "The mechanism is that of another round. What all rounds cost together holds only if each is asked once.",
+            "The mechanism belongs to another round. The total cost of all rounds holds only if each is asked once.",
         )
     if survey.round_time is not None and (rounds is None or survey.opens is None):
         about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
     if rounds is not None and survey.keep_reports:
-        about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
+        about.refuse("keep_reports", "The reports of a survey with rounds cannot be kept: each round has its own laws.")
     if rounds is not None and survey.invitations is not None:
         about.refuse(
             "rounds", "A survey has either rounds or invitations, whose tokens are for one round. Remove one of them."

@@ -62,6 +62,7 @@ class Survey:
     share_results: bool = False  # whether everybody may read the published estimates
     lifetime_epsilon: float | None = None  # for all reports of a person who is asked again and again, on one value each
     language: str | None = None  # of the questions, such as "de"; pages begin in it
+    planner: int = 1  # the edition of the planner that chose the mechanisms
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -93,8 +94,8 @@ class Survey:
             "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", "language", *more,
         )  # fmt: skip
         about: dict[str, object] = {name: value for name in names if (value := getattr(self, name)) is not None}
-        if self.share_results:  # only then, so that surveys of earlier releases keep their fingerprints
-            about["share_results"] = True
+        later = ("share_results", self.share_results, False), ("planner", self.planner, 1)
+        about |= {name: own for name, own, usual in later if own != usual}  # others keep the fingerprint that they had
         wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}
         invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
         return {"format": FORMAT, "survey": about, "question": questions, **wanted, **invited}
@@ -243,8 +244,7 @@ class Survey:
 
     def law(self, part: int | None = None) -> MessageLaw:
         """The law of the reports in a message, as one program; of all questions unless a part is given."""
-        if part == self.whole:
-            part = None
+        part = None if part == self.whole else part
         if part not in self._laws:
             if len(self._laws) >= MOST_LAWS:
                 self._laws.clear()

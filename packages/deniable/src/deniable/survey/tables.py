@@ -110,7 +110,7 @@ def ways(
     if not rows:
         listed = " and ".join(repr(part.id) for part in parts)
         advice = 'Use budget = "equal", or combine answers.' if together else "Combine answers, or leave the table out."
-        raise InvalidParameter(" ".join([f"No way to report {listed} gives this table.", *remarks, advice]))
+        raise InvalidParameter(" ".join([f"No mechanism for {listed} gives this table.", *remarks, advice]))
     subject = f"{' and '.join(part.id for part in parts)}, epsilon {whole:g} together, {people(n)}"
     protected = not any(part.sensitive for part in parts)
     bound = marginal_bound([part.domain.size for part in parts], tables, whole, n) if protected else None
@@ -124,8 +124,8 @@ def _check_together(parts: Sequence[Part]) -> None:
     for part in parts:
         if part.sensitive:
             raise InvalidParameter(
-                f"Only some answers to {part.id!r} are sensitive, which a combination of answers cannot be. Leave sensitive "
-                "out to protect all of them."
+                f"Only some answers to {part.id!r} are sensitive, and combinations of answers cannot be partly sensitive. "
+                "Leave sensitive out to protect all of them."
             )
         if part.fixed:
             raise InvalidParameter(f"The file names the mechanism of {part.id!r}. Leave it out to report them together.")
@@ -145,7 +145,7 @@ def _compound(parts: Sequence[Part], tables: Sequence[tuple[int, ...]], epsilons
     both = Product([part.domain for part in parts])
     if both.size > MOST_CELLS:
         raise InvalidParameter(f"There would be {both.size:,} combinations; at most {MOST_CELLS:,} are estimated.")
-    mechanism = compound(both, epsilons[0], n)
+    mechanism = compound(both, epsilons[0], n, parts[0].kind.edition)
     return (mechanism,), table_errors(mechanism, tables, n)
 
 

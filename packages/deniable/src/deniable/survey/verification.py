@@ -146,7 +146,7 @@ def _proved(group: Group, mechanism: Mechanism) -> Bound:
     secret = frozenset(np.flatnonzero(mechanism.secret).tolist())
     found = open_bound(group.program, f"{group.names[0]}.{field}", start, secret)
     if found is None:
-        raise _Fault(f"No rule of proof reaches the program of {group.names[0]!r}.")
+        raise _Fault(f"No rule of proof covers the program of {group.names[0]!r}.")
     exact = Bound(certify(mechanism).loss.odds, found.rules)  # of the same law, where all its outcomes can be followed
     return min(found, exact)
 
@@ -156,9 +156,7 @@ def _figures(record: Mapping[str, Any], survey: Survey) -> None:
     fresh = json.loads(json.dumps(certificate_record(certify_survey(survey))))
     ignored = {*STATED, *(() if record["release"] == fresh["release"] else WORDS)}
     if set(record) != set(fresh):
-        raise _Fault(
-            f"The certificate has other entries than it should have: {', '.join(sorted(set(record) ^ set(fresh)))}."
-        )
+        raise _Fault(f"The certificate has missing or unexpected entries: {', '.join(sorted(set(record) ^ set(fresh)))}.")
     for name, value in fresh.items():
         if name in ignored or _same(record[name], value):
             continue
@@ -184,8 +182,8 @@ def _page(text: str, record: Mapping[str, Any], survey: Survey) -> str:
     if record["release"] != release():
         return f"The words of the page were not checked: release {record['release']!s:.20} wrote it. Rely on the data alone."
     if text != page(record, survey.law()):
-        raise _Fault("The page was changed: it says something else than the data in it, which is right.")
-    return "The page says what the data in it says."
+        raise _Fault("The page was changed: its text does not match the data in it, which is correct.")
+    return "The text of the page matches the data in it."
 
 
 def _same(first: object, second: object) -> bool:

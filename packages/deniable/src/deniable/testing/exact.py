@@ -137,7 +137,7 @@ class Exact:
                 raise NotApplicable(f"The estimate is not linear in the counts: {why}") from None
             found[counts.tobytes()] = published(estimate).values
             if not np.isfinite(found[counts.tobytes()]).all():
-                raise NotApplicable("The estimate is not linear in the counts: one report says nothing of some answers.")
+                raise NotApplicable("The estimate is not linear in the counts: one report says nothing about some answers.")
         return found[counts.tobytes()]
 
     @cached_property

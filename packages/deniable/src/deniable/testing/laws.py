@@ -55,8 +55,8 @@ def worst_ratio(exact: Exact) -> None:
         other = certify(mechanism, None, exact.limit)
         require(
             other.loss.odds == found.loss.odds,
-            f"The rules of proof find odds of {other.loss.odds}, but enumeration finds {found.loss.odds}: the law is "
-            "written in a way that they do not see through.",
+            f"The rules of proof find odds of {other.loss.odds}, but enumeration finds {found.loss.odds}: the rules cannot "
+            "follow the way in which the law is written.",
         )
         _has_its_ratio(exact, other)
 
@@ -159,7 +159,7 @@ def losses(exact: Exact) -> None:
     if not isinstance(mechanism, Release):
         raise NotApplicable("Only releases state an expected loss.")
     values = exact.columns["value"]
-    require(int(values.max()) < len(mechanism.outputs), "the law reports a number that is none of the `outputs`.")
+    require(int(values.max()) < len(mechanism.outputs), "the law reports a number that is not one of the `outputs`.")
     each = mechanism.metric.losses(np.arange(mechanism.domain.size))[:, mechanism.outputs[values]]
     wanted = (exact.matrix * each).sum(axis=1)
     close = np.allclose(mechanism.row_losses(), wanted, rtol=1e-9, atol=CLOSE)

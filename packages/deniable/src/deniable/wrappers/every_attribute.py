@@ -4,28 +4,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Ints
 from deniable.core import (
     Coins,
     Columns,
     Drawn,
-    Estimate,
     Layout,
     PrivacyLoss,
     PureProtocol,
     Reports,
-    Tally,
     checked_epsilon,
     rounded_down,
 )
 from deniable.domains.vectors import Vectors
 from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.wrappers.attributes import RECORDS, Attributes, Maker
+from deniable.wrappers.attributes import Attributes, Maker
+from deniable.wrappers.record_mechanism import RECORDS
 
 
 def together(parts: Sequence[PureProtocol]) -> Fraction | None:
@@ -70,15 +69,3 @@ class EveryAttribute(Attributes):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(together(self.parts), "proved", RECORDS)
-
-    def estimate(self, tally: Tally) -> Estimate:
-        self.check_tally(tally)
-        shares = [
-            part.debias(cast(Any, own), tally.n) / tally.n
-            for part, own in zip(self.parts, self.split(tally.counts), strict=True)
-        ]
-        noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
-        return Estimate(self.domain.labels, np.concatenate(shares), np.concatenate(noise), tally.n)
-
-    def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
-        return self.parts[place].noise(shares) / n

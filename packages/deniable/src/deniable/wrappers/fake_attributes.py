@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Columns, Drawn, Estimate, Layout, PrivacyLoss, PureProtocol, Tally, log_up, odds_below
+from deniable.arrays import Ints
+from deniable.core import Coins, Columns, Drawn, Layout, PrivacyLoss, PureProtocol, log_up, odds_below
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.wrappers.attributes import RECORDS, Attributes, Maker
+from deniable.wrappers.attributes import Attributes, Maker
+from deniable.wrappers.record_mechanism import RECORDS, Margin, Supported
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ class FakeAttributes(Attributes):
         faked = (1 - drawn) * self._fake_support(part)
         return part.p * drawn + faked, part.q * drawn + faked
 
+    def margin(self, place: int) -> Margin:
+        return Supported(*self.support(place))
+
     def loss(self) -> PrivacyLoss:
         """Divided by the law of fakes, a report's probability is the mean over the attributes of what each says.
 
@@ -111,16 +115,3 @@ class FakeAttributes(Attributes):
         rest = [sum(lows, Fraction(0)) - low for low in lows]
         worst = max((other + high) / (other + high / odds) for other, high in zip(rest, highs, strict=True))
         return PrivacyLoss(worst, "theorem", "records that differ in one answer")
-
-    def estimate(self, tally: Tally) -> Estimate:
-        self.check_tally(tally)
-        values = []
-        for place, own in enumerate(self.split(tally.counts)):
-            p, q = map(float, self.support(place))
-            values.append((own / tally.n - q) / (p - q))
-        noise = [self.noise(place, shares, tally.n) for place, shares in enumerate(values)]
-        return Estimate(self.domain.labels, np.concatenate(values), np.concatenate(noise), tally.n)
-
-    def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
-        p, q = map(float, self.support(place))
-        return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / ((p - q) ** 2 * n), np.float64)

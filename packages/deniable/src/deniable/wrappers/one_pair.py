@@ -15,7 +15,7 @@ from deniable.core import Coins, Columns, Drawn, Estimate, Layout, Mechanism, Nu
 from deniable.domains.vectors import Vectors
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.mechanisms.algebra.pair_hash import PairHash, moments, orders
-from deniable.wrappers.attributes import RECORDS
+from deniable.wrappers.record_mechanism import RECORDS
 
 MOST_ANSWERS, MOST_QUESTIONS, MOST_SLOTS = 20, 64, 4
 LARGEST = 1 << 10  # number that is taken as a parameter
@@ -75,7 +75,9 @@ class OnePair(Mechanism[Sequence[object], Ints]):
                 "least 2 and at most so many buckets. Leave both out to get the best."
             )
         if not self.single_slots and min(self._margin_information) <= 0:
-            raise InvalidParameter("Without reports on single answers these buckets say nothing of the margins. Add a slot.")
+            raise InvalidParameter(
+                "Without reports on single answers, these buckets say nothing about the margins. Add a slot."
+            )
 
     @cached_property
     def sizes(self) -> list[int]:

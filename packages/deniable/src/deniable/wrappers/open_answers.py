@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Additive, Columns, Domain, Mechanism, PureProtocol, lookup
+from deniable.core import Additive, Columns, Domain, Mechanism, Number, PureProtocol, lookup
 from deniable.core.frozen import Former
 from deniable.core.reading import supporting
 from deniable.errors import InvalidParameter
@@ -56,7 +56,14 @@ class OpenAnswers(Mechanism[object, Ints]):
         def supports(columns: Columns, cell: Ints) -> Bools:
             return base.supports(columns, lookup(self._place, cell)) & lookup(self.secret, cell)
 
-        return {"supports": [supporting(self.layout, self.domain.size, supports)]}
+        def clipped(columns: Columns, cell: Ints) -> Bools:
+            """For tables of the base: a field may have larger numbers, of reports that disclose an answer."""
+            ends = {field.name: field.below - 1 for field in base.layout.fields if isinstance(field, Number)}
+            own = {name: np.minimum(column, ends[name]) if name in ends else column for name, column in columns.items()}
+            return supports(own, cell)
+
+        found = [supporting(self.layout, self.domain.size, reader) for reader in (supports, clipped)]
+        return {"supports": [found[0] or found[1]]} if any(found) else {}
 
     @property
     def cells(self) -> int:

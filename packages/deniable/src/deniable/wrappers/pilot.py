@@ -13,7 +13,7 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 @dataclass(frozen=True, eq=False)
 class PilotedEstimate(Estimate):
-    """An estimate in two steps, and what not knowing the open share has cost."""
+    """An estimate in two steps, and the cost of not knowing the open share."""
 
     open_share: float = 0.0  # as the first people showed it
     open_share_error: float = 0.0  # its standard error

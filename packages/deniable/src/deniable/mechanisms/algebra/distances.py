@@ -31,7 +31,7 @@ def distances_of(metric: Metric) -> Floats:
     apart = (apart + apart.T) / 2
     if any((apart > way[:, None] + way[None, :] + near).any() for way in apart):
         raise InvalidParameter(
-            "These losses are no distances: for some pair the way over a third answer is shorter. Use distances, for "
+            "These losses are not distances: for some pair, the way through a third answer is shorter. Use distances, for "
             "example Ordered with power 1."
         )
     return apart

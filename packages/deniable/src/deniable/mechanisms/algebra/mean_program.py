@@ -13,18 +13,13 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.mechanisms.algebra.concave_sum import largest_sum
 from deniable.mechanisms.algebra.mean_formulas import duchi_scale, suboptimal_end
 
 DIGITS = 40  # binary digits of the multipliers of a proof
-DEPTH = 24  # how often a stretch of reports is halved while the proof is checked
 HALVINGS = 12  # of what every a may have to be lowered by
 MANY = 100  # reports above which a linear program is given those only that it used before
-FEW = 3  # quadratics of which both signs are tried
 SHARP = Fraction(1001, 1000)  # how near the linear program a proof should come
-SLACK = (1 << DIGITS) // 10**6  # how sharp that check has to be
-
-
-Quadratic = tuple[int, int, int]  # a, b and m of a + b y - m y^2
 
 
 @dataclass(frozen=True)
@@ -123,79 +118,17 @@ class Multipliers:
         return Multipliers(self.odds, self.x, tuple(a - by for a in self.a), self.b, self.m)
 
     def excess(self) -> int | None:
-        """By how much the sum can exceed 0 at most, for all y, in whole numbers; None if b or m is not as it must be.
-
-        Beyond some y one quadratic bounds the sum, and is below 0. Up to there stretches of y are halved until the bound of
-        each is sharp.
-        """
+        """By how much the sum can exceed 0 at most, for all y, in whole numbers; None if b or m is not as it must be."""
         quadratics = [(a, side * b, m) for x, a, b, m in self._each() for side in ((1, -1) if x else (1,))]
         unit, more = 1 << DIGITS, self.odds - (1 << DIGITS)  # 1 and odds - 1
         odd = all(b == 0 for x, _, b, _ in self._each() if not x)
         if not odd or any(m < 0 for _, _, m in quadratics) or sum(m for _, _, m in quadratics) != unit:
             return None
-        # g is at most max(a, 0) + max(b, 0) y where it counts odds - 1 times more.
-        level, slope = (sum(unit * g[part] + more * max(g[part], 0) for g in quadratics) for part in (0, 1))
-        reach = 1
-        while level + slope * reach > (unit * reach) ** 2 or slope > 2 * unit**2 * reach:
-            reach *= 2
-        return _largest(quadratics, more, reach)
+        excess = largest_sum(quadratics, unit, more)
+        return None if excess is None else -(-excess // unit)
 
     def _each(self) -> Sequence[tuple[Fraction, int, int, int]]:
         return list(zip(self.x, self.a, self.b, self.m, strict=True))
-
-
-def _largest(quadratics: Sequence[Quadratic], more: int, reach: int) -> int:
-    """An upper bound of sum g + (odds - 1) max(g, 0) for y from 0 to `reach`, in units of 2^-DIGITS, and at least 0.
-
-    A stretch of y is halved until its bound is within SLACK of what some y is seen to reach, or it is 2^-DEPTH long.
-    """
-    unit, bound, reached = 1 << DIGITS, 0, 0
-    stretches = [(place, 0) for place in range(reach)]  # from place to place + 1, in units of 2^-depth
-    while stretches:
-        low, depth = stretches.pop()
-        scale = 1 << depth
-        known, turning, at_low = (0, 0, 0), list[Quadratic](), 0
-        for g in quadratics:
-            start, end = _at(g, low, scale), _at(g, low + 1, scale)
-            at_low += unit * start + more * max(start, 0)
-            above = min(start, end) >= 0  # g is concave: between its ends it is above the lower
-            if not above and _top(g, low, scale) > 0:
-                turning.append(g)
-            known = _added(known, g, unit + (more if above else 0))
-        level = -(-_most(known, turning, more, low, scale) // (unit * scale**2))
-        reached = max(reached, at_low // (unit * scale**2))
-        if level <= reached + SLACK or depth == DEPTH:
-            bound = max(bound, level)
-        else:
-            stretches += [(2 * low, depth + 1), (2 * low + 1, depth + 1)]
-    return bound
-
-
-def _most(known: Quadratic, turning: Sequence[Quadratic], more: int, low: int, scale: int) -> int:
-    """A bound of a sum over a stretch: of those that change their sign, few are tried on either side of it, others apart."""
-    if len(turning) > FEW:
-        return _top(known, low, scale) + more * sum(_top(g, low, scale) for g in turning)
-    sums = [known]
-    for g in turning:
-        sums += [_added(each, g, more) for each in sums]
-    return max(_top(each, low, scale) for each in sums)
-
-
-def _added(total: Quadratic, g: Quadratic, factor: int) -> Quadratic:
-    return total[0] + factor * g[0], total[1] + factor * g[1], total[2] + factor * g[2]
-
-
-def _at(g: Quadratic, place: int, scale: int) -> int:
-    """The quadratic at place / scale, times scale^2."""
-    return g[0] * scale**2 + g[1] * place * scale - g[2] * place * place
-
-
-def _top(g: Quadratic, low: int, scale: int) -> int:
-    """The largest value from low / scale to (low + 1) / scale, times scale^2 and rounded up."""
-    a, b, m = g
-    if m > 0 and 2 * m * low < b * scale < 2 * m * (low + 1):
-        return -(-(4 * m * a + b * b) * scale**2 // (4 * m))
-    return max(_at(g, low, scale), _at(g, low + 1, scale))
 
 
 def proved(odds: float, steps: int, y: Floats, rounds: int = 5) -> Multipliers:

@@ -118,11 +118,11 @@ class Distribution(FittedShares):
         Answers before it follow after the last one: hours that start at 4 end with 25, 26 and 27.
         """
         if not self.circular:
-            raise InvalidParameter("Only answers that go round, planned with circular=True, can start anywhere.")
+            raise InvalidParameter("Only circular answers, planned with circular=True, can start anywhere.")
         points = self.grid.points
         first = int((points < number).sum())
         if first == self.grid.size:
-            raise InvalidParameter("The answers start with one of them, at most the largest.")
+            raise InvalidParameter("The start must be one of the answers.")
         order = np.roll(np.arange(self.grid.size), -first)
         turn = points[-1] - points[0] + points[1] - points[0]
         moved = Grid(np.roll(points + np.where(points < number, turn, 0), -first), self.grid.labels, atoms=True)
@@ -139,8 +139,8 @@ class Distribution(FittedShares):
     def _needs_origin(self) -> None:
         if self.circular:
             raise InvalidParameter(
-                "Answers that go round have no order, and so no quantiles, mean or distribution function. Use share(22, 5) "
-                "for a range, or start somewhere: starting_at(4).quantile(0.5)."
+                "Circular answers have no order, and so no quantiles, mean or distribution function. Use share(22, 5) for "
+                "a range, or choose a start: starting_at(4).quantile(0.5)."
             )
 
     def cdf(self, number: float) -> Value:
@@ -174,7 +174,7 @@ class Distribution(FittedShares):
         """
         self._needs_origin()
         if not 0 < share < 1:
-            raise InvalidParameter("A quantile is asked for a share between 0 and 1, for example 0.5 for the median.")
+            raise InvalidParameter("A quantile needs a share between 0 and 1, for example 0.5 for the median.")
         ordered = np.sort(np.clip(self._cumulated[1], 0, 1))
 
         def ends(confidence: float) -> tuple[float, float]:

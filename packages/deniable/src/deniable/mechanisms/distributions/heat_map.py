@@ -49,7 +49,7 @@ class HeatMap(FittedShares):
     def histogram(self, bins: tuple[int, int] = (8, 8)) -> Tiling:
         """The shares of so many rectangles, along the first coordinate and along the second, with their covariance."""
         if not all(1 <= many <= size for many, size in zip(bins, self.plane.shape, strict=True)):
-            raise InvalidParameter(f"A map of {self.plane.shape} places has at most so many bins.")
+            raise InvalidParameter(f"A map of {self.plane.shape} places has at most that many bins.")
         edges, parts = [], []
         for many, axis, place in zip(bins, self.plane.axes, self.plane.places, strict=True):
             ends = np.linspace(axis.points[0], axis.points[-1], many + 1)

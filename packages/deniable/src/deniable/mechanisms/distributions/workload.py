@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.information import most_information, most_of_one
+from deniable.mechanisms.algebra.information import least_sum, most_information, most_of_one, singular_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +90,6 @@ class Workload:
         questions, the least sum of s^2 / j over eigenvalues j has j proportional to s where that is not too large.
         The variance is for people drawn at random; it holds for reports about them with that much less.
         """
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(self.centred), 0))[:0:-1]  # the last is that of the known sum
+        values = singular_values(self.centred)[:-1]  # the last is that of the known sum
         room, most = float(most_information(self.size, odds)), float(most_of_one(self.size, odds))
-        full = 0  # how many eigenvalues are as large as can be
-        while full < len(values) and room * values[full] > most * values[full:].sum():
-            room, full = room - most, full + 1
-        rest = float(values[full:].sum())
-        return (float((values[:full] ** 2).sum()) / most + (rest**2 / room if rest else 0.0)) / self.questions
+        return least_sum(values, room, most) / self.questions

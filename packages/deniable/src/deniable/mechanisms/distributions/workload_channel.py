@@ -70,7 +70,8 @@ class WorkloadChannel(DistributionMechanism):
         first, group = np.unique(workload.alike, return_inverse=True)
         if not 2 <= len(first) <= OFFERED:
             raise InvalidParameter(
-                f"It is for questions that tell 2 to {OFFERED} parts of the answers apart; these tell {len(first):,}."
+                f"It is for questions that distinguish 2 to {OFFERED} parts of the answers; these "
+                f"distinguish {len(first):,}."
             )
         parts = cls.optimal(Ordered(range(len(first))), epsilon, workload.about(first))
         wave = cls(Ordered(range(domain.size)), epsilon, parts.table.weights[group].tolist())

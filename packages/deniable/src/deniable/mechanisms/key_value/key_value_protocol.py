@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats
-from deniable.core import Estimate, Mechanism, Tally, check_people
+from deniable.arrays import Floats, Ints
+from deniable.core import Estimate, Mechanism, Padded, Tally, check_people, padded
 from deniable.core.reading import supporting
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
@@ -57,6 +57,10 @@ class KeyValueProtocol(Mechanism[object, Pairs]):
     def reading(self) -> dict[str, object]:
         ends = [supporting(self.layout, self.keys, partial(self.named, high=high)) for high in (0, 1)]
         return {} if None in ends else {"supports": ends}
+
+    def _all_keys(self, truth: Pairs) -> Padded | Ints:
+        """The keys of all pairs, then those beyond the last one for padding, each once."""
+        return padded(truth.starts, truth.keys, self.keys + np.arange(self.domain.at_most))
 
     def explain(self) -> str:
         by_hand = (

@@ -74,10 +74,6 @@ class PaddedProtocol(KeyValueProtocol):
         real = key < self.keys
         return real, np.minimum(key, self.keys - 1), up
 
-    def _all_keys(self, truth: Pairs) -> Padded | Ints:
-        """The keys of all pairs, then those beyond the last one for padding, each once."""
-        return padded(truth.starts, truth.keys, self.keys + np.arange(self.domain.at_most))
-
     def _all_heads(self, truth: Pairs) -> Padded | Ints:
         """The chances that the values of all pairs are rounded up, 1/2 for padding."""
         return padded(truth.starts, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))

@@ -18,7 +18,7 @@ from deniable.mechanisms.means.piecewise import Piecewise
 
 @dataclass(frozen=True)
 class Hybrid(MeanMechanism):
-    """The piecewise mechanism with probability alpha, else Duchi's: large where one is small, so their mixture is even.
+    """The piecewise mechanism with probability alpha, else Duchi's: one has a large variance where the other's is small.
 
     alpha = 1 - e^(-epsilon / 2) makes the variance the same for all numbers; up to epsilon 0.609 alpha = 0 is better (Wang
     et al. 2019). Which of the two was used stands in the report: the last two are Duchi's. Best for epsilon 0.609 to 1.6.

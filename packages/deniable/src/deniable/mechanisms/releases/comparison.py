@@ -66,7 +66,7 @@ class Comparison:
         best = min((line for line in self.lines if line.worst is not None), key=lambda line: line.expected)
         above = max(0.0, best.expected / self.bound - 1)
         return [
-            f"to the bound: expected loss over {self.bound:.6g}, below which no release with this promise can come; "
+            f"to the bound: expected loss over {self.bound:.6g}, a lower bound for every release with this promise; "
             f"{best.name} is at most {above:.1%} above it"
         ]
 
@@ -74,7 +74,7 @@ class Comparison:
 def compare_releases(
     domain: Domain, epsilon: float, prior: ArrayLike | None = None, also: Release | None = None
 ) -> Comparison:
-    """All releases for a domain, beside the smallest expected loss that any can have.
+    """All releases for a domain, compared with the smallest expected loss that any can have.
 
     On a line `Coarsened` reaches it. Elsewhere it is that of a linear program for few answers, and for up to 4,096 what a
     solution of its dual proves, checked in whole numbers.
@@ -95,7 +95,7 @@ def compare_releases(
     if bound is None:
         bound = release_bound(metric, checked_epsilon(epsilon), shares)
         if bound is None and metric.size > LARGEST:
-            remarks = (*remarks, f"No bound: it is worked out for at most {LARGEST:,} answers.")
+            remarks = (*remarks, f"No bound: it is computed for at most {LARGEST:,} answers.")
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
         lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
     return Comparison(float(epsilon), metric.size, tuple(lines), bound, remarks)
@@ -136,7 +136,7 @@ def _constant(metric: Metric, shares: Floats) -> Row:
 def compare_metric_releases(
     domain: Domain, per_unit: float, prior: ArrayLike | None = None, progress: Callable[[float], None] | None = None
 ) -> Comparison:
-    """What releases cost that keep the same epsilon per unit of distance; the bound is proved in whole numbers.
+    """The losses of all releases with the same epsilon per unit of distance; the bound is proved in whole numbers.
 
     Rings keep it if their whole epsilon is what the two nearest answers allow. The exponential mechanism with half of
     epsilon keeps it by the triangle inequality. `progress` is called with the share of the linear program that is done.

@@ -153,7 +153,7 @@ def distance_to(loss: float, bound: float, unit: str = "") -> str:
     """
     shown = f"expected loss {loss:.4g}{unit and f' {unit}'}"
     if bound <= 0:
-        return f"{shown}; nothing is proved about the best that any release with this promise can have"
+        return f"{shown}; no bound on the best possible release with this promise is proved"
     above = max(0.0, loss / bound - 1)
     return f"{shown}, at most {100 * above:.1f} % above the best that any release with this promise can have"
 

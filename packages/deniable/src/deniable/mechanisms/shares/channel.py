@@ -47,7 +47,7 @@ class Channel(Counted, Additive):
             raise InvalidParameter(
                 f"The {self.domain.size} rows of this channel are not linearly independent (rank {self.rank}): different "
                 "shares give the same reports, so no unbiased estimate exists. em_channel(mechanism.matrix, tally.counts) "
-                "or least_squares(mechanism.matrix, tally.counts) give the shares that fit best, but these are biased."
+                "or least_squares(mechanism.matrix, tally.counts) give the shares that fit best, but they are biased."
             )
         return np.linalg.pinv(self.matrix.T).astype(np.float64, copy=False)
 

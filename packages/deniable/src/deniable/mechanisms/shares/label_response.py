@@ -53,7 +53,7 @@ class LabelResponse(PureProtocol):
         if not -epsilon - others <= beta <= epsilon - others:
             raise InvalidParameter(
                 f"With {domain.size} labels and epsilon {epsilon:g}, beta must lie between {-epsilon - others:.6g} and "
-                f"{epsilon - others:.6g}: below the first, another label than the true one becomes too likely."
+                f"{epsilon - others:.6g}: below the first, a wrong label becomes too likely."
             )
         return cls.as_published(domain, epsilon, beta)
 

@@ -63,7 +63,7 @@ class WeightedDesign(Counted, PureProtocol):
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("design, weighted", cls, LARGEST),)
+        return (Candidate("design, weighted", cls, LARGEST, since=2),)
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

@@ -18,8 +18,8 @@ def response_epsilon(total: float, alpha: float, sparsity: float) -> float:
     left = (total - sparsity) / (2 * alpha)
     if not left >= SMALLEST_EPSILON:
         raise InvalidParameter(
-            "The budget leaves nothing for the response itself: of epsilon, less the share of the noisy sparsity, one "
-            "part in 2 alpha remains. Raise epsilon, or lower alpha or the share."
+            "The budget leaves nothing for the response itself: it gets 1 / (2 alpha) of what the noisy sparsity leaves of "
+            "epsilon. Raise epsilon, or lower alpha or the share."
         )
     return left
 

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Iterator
 
 from deniable.core import StreamCoins
-from deniable.kernels.encoder_plain import exponential, uniform
+from deniable.kernels.encoder_plain import exponential
+from deniable.kernels.poisson_plain import uniform
 
 BLOCK = 512  # random words drawn at a time
 

@@ -32,8 +32,8 @@ def checked_alpha(alpha: float) -> float:
     """The parameter of Poisson private representation, refused where it promises nothing or costs too much."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not LOWEST_ALPHA <= alpha <= HIGHEST_ALPHA:
         raise InvalidParameter(
-            f"Alpha must be a number from {LOWEST_ALPHA} to {HIGHEST_ALPHA:g}; it must be above 1. Use 1.5, or 2."
-            " The larger it is, the fewer bits and the less accurate."
+            f"Alpha must be a number from {LOWEST_ALPHA} to {HIGHEST_ALPHA:g}; it must be above 1. Use 1.5 or 2. Larger "
+            "values save bits and lose accuracy."
         )
     return float(alpha)
 

@@ -32,7 +32,7 @@ class WordSign(Duchi):
 
 @dataclass(frozen=True)
 class SignWord(FeatureVector):
-    """Round k of the d coordinates to ends, and tell these k signs by direct response on the 2^k words.
+    """Round k of the d coordinates to ends, and report these k signs by direct response on the 2^k words.
 
     Which k is public, as in `FeatureVector`. The true word has probability odds / (odds + 2^k - 1) and any other word 1 /
     (odds + 2^k - 1), so that a sign is right with odds 1 + (odds - 1) / 2^(k-1), and (d / k) (odds + 2^k - 1) / (odds - 1)
@@ -52,7 +52,7 @@ class SignWord(FeatureVector):
             self._fix(coordinates=self._best())
         super().__post_init__()
         if self.scalar != Duchi.wire or self.coordinates > LONGEST:
-            raise InvalidParameter(f"A word holds at most {LONGEST} signs, of which each is reported as by {Duchi.wire}.")
+            raise InvalidParameter(f"A word holds at most {LONGEST} signs, each reported as by {Duchi.wire}.")
 
     def _best(self) -> int:
         """How many signs make the smallest variance: (odds - 1 + 2^k)^2 / k is to be small."""

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Ranked
+from deniable.core import Answers, Ranked
 from deniable.errors import InvalidParameter
 from deniable.kernels.rotations import axes_before, axis_sums, sign_words
 from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, outer_mean
@@ -83,6 +83,9 @@ class UnitAxes(UnitCodes):
     @cached_property
     def batch(self) -> int:
         return max(1, (1 << 19) // self.padded)
+
+    def looked_at(self, answers: Answers) -> Floats:
+        return self.domain.divided(answers, np.float32)  # all that a ranking keeps of them
 
     def order(self, truth: Floats, seed: Ints) -> Ints:
         ranked = Ranked(truth, sign_words(seed, self.padded))  # the loss does not depend on the floats

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deniable.core import Label, Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.planning.shares import plan_brief_shares
+from deniable.planning.shares import plan_shares
 from deniable.survey.kinds.choice import NO_ANSWER, Choice
 from deniable.survey.kinds.kind import Details, WrongDetail
 
@@ -37,7 +37,7 @@ class Category(Choice[Categories]):
         if not isinstance(given, list) or not given or any(label not in domain.labels for label in given):
             raise WrongDetail("sensitive", "sensitive must be a list of some of the choices.")
         try:
-            return plan_brief_shares(domain, epsilon, people, sensitive=self.sensitive(details))
+            return plan_shares(domain, epsilon, people, sensitive=self.sensitive(details), edition=self.edition)
         except InvalidParameter as error:
             raise WrongDetail("sensitive", str(error)) from None
 

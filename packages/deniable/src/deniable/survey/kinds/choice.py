@@ -14,7 +14,7 @@ class Choice(Kind[D]):
     """One of the labels of a domain."""
 
     def repeated(self, domain: D, details: Details, lifetime: float, once: float, people: int) -> Permanent:
-        return permanent(domain, details, lifetime, once, people)
+        return permanent(domain, details, lifetime, once, people, self.edition)
 
     def hint(self, domain: D) -> str:
         return ", ".join(str(label) for label in domain.labels)
@@ -33,5 +33,5 @@ class Choice(Kind[D]):
         random.shuffle(weights)
         drawn = random.choice(domain.size, people, p=weights / weights.sum())
         if isinstance(domain.labels, range):
-            return drawn
+            return drawn * domain.labels.step + domain.labels.start
         return [domain.labels[place] for place in drawn.tolist()]

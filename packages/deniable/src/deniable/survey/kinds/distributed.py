@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.core import Domain, Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter
-from deniable.planning.planner import plan_brief
+from deniable.planning.planner import Target, plan
 from deniable.survey.kinds.kind import D, Details, Figures, Kind, Published, WrongDetail
 from deniable.survey.kinds.summary import Shares, summary
 
@@ -55,7 +55,7 @@ class Distributed(Kind[D]):
         if target not in TARGETS:
             return super().mechanism(domain, details, epsilon, people)
         try:
-            return plan_brief(domain, epsilon, people, target)
+            return plan(cast(Domain, domain), epsilon, people, target=cast(Target, target), edition=self.edition)
         except InvalidParameter as error:
             raise WrongDetail("target", str(error)) from None
 
@@ -66,7 +66,7 @@ class Distributed(Kind[D]):
         from deniable.planning.rounds import next_round  # which few surveys need
 
         try:
-            return next_round(cast(Domain, domain), epsilon, people, self.quantiles(details) or (0.5,))
+            return next_round(cast(Domain, domain), epsilon, people, self.quantiles(details) or (0.5,), edition=self.edition)
         except InvalidParameter as error:
             raise WrongDetail("target", str(error)) from None
 

@@ -22,7 +22,7 @@ class Features(Kind[Vectors]):
             raise WrongDetail("dimensions", str(error)) from None
 
     def mechanism(self, domain: Vectors, details: Details, epsilon: float, people: int) -> Mechanism:
-        return plan(domain, epsilon, people, target="mean")
+        return plan(domain, epsilon, people, target="mean", edition=self.edition)
 
     def hint(self, domain: Vectors) -> str:
         return f"{domain.dimensions} numbers from {domain.low:g} to {domain.high:g}, separated by spaces"

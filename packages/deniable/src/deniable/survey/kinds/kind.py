@@ -10,7 +10,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, AnyDomain, Columns, Estimate, Label, Mechanism, Permanent, Tally
 from deniable.errors import InvalidParameter
-from deniable.planning.planner import plan_brief
+from deniable.planning.planner import plan
 from deniable.planning.ranking import planned
 from deniable.planning.repeated import UNLINKABLE, repeated_options
 from deniable.postprocess import norm_sub
@@ -52,6 +52,7 @@ class Kind(ABC, Generic[D]):
     flags: frozenset[str] = frozenset()
     unit: str = ""  # what the budget of such a question protects, if not the whole answer
     fixed_rounds: int = 1  # in how many rounds such a question is asked, if that is always the same
+    edition: int = 1  # of the planner that chooses mechanisms; `kind_named` sets it to that of the survey
 
     # In a survey file
 
@@ -61,7 +62,7 @@ class Kind(ABC, Generic[D]):
 
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
-        return plan_brief(domain, epsilon, people)
+        return plan(domain, epsilon, people, edition=self.edition)
 
     def first_round(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The mechanism of the first of several rounds, for this many people in it."""
@@ -199,12 +200,14 @@ class Kind(ABC, Generic[D]):
         return low, high
 
 
-def permanent(domain: Any, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+def permanent(
+    domain: Any, details: Details, lifetime: float, once: float, people: int, edition: int | None = None
+) -> Permanent:
     """The best permanent answer to a question with a list of answers, among those whose reports do not name the person."""
     for key in ("sensitive", "target"):
         if details.get(key) not in (None, "mean"):
             raise WrongDetail(key, f'A permanent answer cannot have {key}. Leave it out, or use repeat = "windows".')
-    return planned(repeated_options(domain, lifetime, once, people, candidates=UNLINKABLE))
+    return planned(repeated_options(domain, lifetime, once, people, candidates=UNLINKABLE, edition=edition))
 
 
 def rms(estimate: Estimate) -> float:

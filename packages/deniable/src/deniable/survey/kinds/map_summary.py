@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.core import Mechanism
 from deniable.survey.kinds.kind import Published
 from deniable.survey.kinds.summary import Shares, linear_shares
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 MOST = 8  # rows and columns of a published map
 NAMED = 3  # cells that are described in words
+
+
+def is_map(mechanism: Mechanism) -> bool:
+    """Whether the reports of a mechanism give a map."""
+    return hasattr(type(mechanism), "plane")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from deniable.core import Additive, Answers, Estimate, Mechanism, Permanent
 from deniable.domains import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.mechanisms.means.permanent_mean import PermanentMean
-from deniable.planning.means import plan_brief_mean
-from deniable.planning.shares import plan_brief_shares
+from deniable.planning.means import mean_options
+from deniable.planning.ranking import planned
 from deniable.survey.kinds.distributed import TARGETS, Distributed
 from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail, mean_of, need_numbers, permanent, rms
 
@@ -34,13 +34,13 @@ class Numbers(Kind[Interval]):
     def mechanism(self, domain: Interval, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best for the mean alone; if steps are given, for the shares of the points, from which the mean follows."""
         if details.get("target") == "mean" or "steps" not in details:
-            return plan_brief_mean(domain, epsilon, people)
-        return plan_brief_shares(domain, epsilon, people)
+            return planned(mean_options(domain, epsilon, people, edition=self.edition))
+        return super().mechanism(domain, details, epsilon, people)
 
     def repeated(self, domain: Interval, details: Details, lifetime: float, once: float, people: int) -> Permanent:
         """A permanent pair of bits for the mean; if steps are given, a permanent answer for the shares of the points."""
         if "steps" in details and details.get("target") != "mean":
-            return permanent(domain, details, lifetime, once, people)
+            return permanent(domain, details, lifetime, once, people, self.edition)
         if details.get("target") not in (None, "mean"):
             raise WrongDetail(
                 "target", 'A permanent answer cannot have this target. Leave it out, or use repeat = "windows".'

@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter
 from deniable.survey.kinds.choice import Choice
 from deniable.survey.kinds.distributed import Distributed
 from deniable.survey.kinds.kind import Details, WrongDetail
-from deniable.survey.kinds.map_summary import edges_of, ranges
+from deniable.survey.kinds.map_summary import edges_of, is_map, ranges
 from deniable.survey.kinds.summary import summary
 
 AREA = (
@@ -71,7 +71,7 @@ class Place(Distributed[Points], Places):
 
     def error(self, domain: Points, mechanism: Mechanism, people: int) -> float:
         """Of the share of a rectangle, root mean square, if all places are equally common."""
-        if mechanism.wire != "tiles-1":
+        if not is_map(mechanism):
             return super().error(domain, mechanism, people)
         from deniable.mechanisms.distributions.plane import plane_of  # which few surveys need
 
@@ -79,7 +79,7 @@ class Place(Distributed[Points], Places):
         return float(np.sqrt(plane_of(domain).rectangles.mean_square(noise) / people))
 
     def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
-        if mechanism.wire != "tiles-1":
+        if not is_map(mechanism):
             return super().estimate(mechanism, tally)
         return summary((mechanism, tally))  # type: ignore[arg-type]
 

@@ -43,7 +43,7 @@ class Items(Kind[KeyValue]):
         return answers
 
     def error(self, domain: KeyValue, mechanism: Mechanism, people: int) -> float:
-        """Of a frequency, if everybody has one item and all are equally common."""
+        """Of a frequency, if people have one item on average and all are equally common."""
         keys, middle = len(domain.labels), (domain.low + domain.high) / 2
         predicted: Any = mechanism.predict(np.column_stack([np.full(keys, 1 / keys), np.full(keys, middle)]), people)
         return rms(predicted.frequency)

@@ -37,15 +37,16 @@ def kinds() -> Mapping[str, EntryPoint]:
 
 
 @cache
-def _loaded(name: str) -> Kind[Any]:
+def _loaded(name: str, edition: int) -> Kind[Any]:
     made: object = kinds()[name].load()()
     if not isinstance(made, Kind):
         raise InvalidParameter(f"The entry point {name!r} of {GROUP} does not name a kind of question.")
+    made.edition = edition
     return made
 
 
-def kind_named(name: object) -> Kind[Any]:
-    """The kind of this name; raises `WrongDetail` if none is installed."""
+def kind_named(name: object, edition: int = 1) -> Kind[Any]:
+    """The kind of this name, for surveys of an edition of the planner; raises `WrongDetail` if none is installed."""
     if not isinstance(name, str) or name not in kinds():
         raise WrongDetail("kind", f"kind must be one of {', '.join(map(repr, kinds()))}.")
-    return _loaded(name)
+    return _loaded(name, edition)

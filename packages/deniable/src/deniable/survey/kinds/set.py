@@ -9,6 +9,7 @@ from deniable.core import Answers, Estimate, Label, Mechanism, Permanent
 from deniable.domains import KeyValue
 from deniable.errors import OutsideDomain
 from deniable.mechanisms.key_value.permanent_set import PermanentSet
+from deniable.planning.key_value import plan_key_value
 from deniable.survey.kinds.kind import Details, rms
 from deniable.survey.kinds.ratings import Items
 
@@ -38,6 +39,10 @@ class Set(Items):
 
     def encode(self, answers: Answers) -> Answers:
         return [_each_once(answer) for answer in answers]
+
+    def mechanism(self, domain: KeyValue, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The best for frequencies; edition 1 of the planner plans for ratings too, which a set does not have."""
+        return plan_key_value(domain, epsilon, people, values=self.edition == 1, edition=self.edition)
 
     def repeated(self, domain: KeyValue, details: Details, lifetime: float, once: float, people: int) -> Permanent:
         return PermanentSet.twice_randomized(domain, lifetime, once)
