@@ -5,6 +5,7 @@ and before there were states, of schema 3, before collectors had shards, and of 
 """
 
 import shutil
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -79,8 +80,6 @@ def test_what_is_counted_after_the_upgrade_adds_to_what_was(earlier: str) -> Non
 def test_periods_that_were_forgotten_are_not_accepted_again(earlier: str) -> None:
     """In two days the earlier release drops the ids of the first; a clock that then goes back changes nothing."""
     if earlier.endswith(".db"):
-        import sqlite3
-
         with sqlite3.connect(earlier) as connection:
             connection.execute("DELETE FROM seen WHERE period = 0")
         connection.close()
@@ -135,3 +134,19 @@ def test_several_collectors_upgrade_a_store_once(earlier: str) -> None:
 
     together(*[upgraded] * 4)
     assert people == [30] * 4
+
+
+def test_an_upgrade_waits_for_another_process_that_writes(tmp_path: Path) -> None:
+    """Stores of earlier releases have no write-ahead log, and SQLite switches one on only while nobody else writes."""
+    earlier = tmp_path / "store.db"
+    shutil.copy(STORES / "schema7.db", earlier)
+    other = sqlite3.connect(earlier, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    later = threading.Timer(0.2, other.rollback)
+    later.start()
+    try:
+        with opened(str(earlier)) as store:
+            assert replayed(store, ONE, "one.body", OPENS) == ["duplicate"] * 30
+    finally:
+        later.join()
+        other.close()

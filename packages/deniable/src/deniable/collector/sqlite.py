@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
@@ -13,6 +14,7 @@ from deniable.errors import InvalidParameter, Unavailable
 from deniable.survey.message import ID_BYTES
 
 FULL = 2  # of the setting `synchronous`: a commit is on the disk
+PATIENCE = 10  # seconds to wait for another process that writes
 
 
 # Ids in one string: one value and one step for any number of them. A step lets other threads in, which takes time.
@@ -58,9 +60,9 @@ class SqliteStore(Store):
             change.probe()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.address, timeout=10, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.address, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _keep_log(connection)
             connection.execute("PRAGMA synchronous = FULL")
             if connection.execute("PRAGMA synchronous").fetchone()[0] < FULL:
                 raise InvalidParameter("SQLite does not write commits to the disk here. Use another file or PostgreSQL.")
@@ -89,7 +91,7 @@ class SqliteStore(Store):
     @contextmanager
     def view(self) -> Iterator[View]:
         try:
-            connection = sqlite3.connect(self.address, timeout=10, isolation_level=None)
+            connection = sqlite3.connect(self.address, timeout=PATIENCE, isolation_level=None)
             try:
                 connection.execute("BEGIN")
                 yield _Rows(connection)
@@ -108,6 +110,19 @@ def _make_private(address: str) -> None:
     # An existing file is left alone: to close it again would let go of the locks that SQLite holds for this process.
     with suppress(OSError):  # that it cannot be made is found out, and said, by opening it
         os.close(os.open(address, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Switch the file to a write-ahead log. SQLite refuses that at once, without waiting, while another process writes."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
