@@ -45,7 +45,7 @@ def words_a_second(effort: Effort) -> float:
 def encode_bound(differing: int, load: float | None, effort: Effort) -> tuple[float, str]:
     """Each coordinate that differs is looked at in as many draws as its chunk needs, a block of 128 bits each."""
     chosen = mechanism(87_585, load)
-    work = chunks_perturb(chosen, chosen.domain.index(vectors(87_585, differing, 20))) if load else None
+    work = chunks_perturb(chosen, vectors(87_585, differing, 20)) if load else None
     if work is not None:
         return effort.rate(work, 20), "C loop"
     blocks = differing * expected_candidates(chosen.coordinate, chosen.load or 0) * float(chosen.coordinate.odds)

@@ -14,9 +14,10 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
-from deniable.core.coins import WHOLE, Coins, check_probability, check_shares, check_subset, check_weights
+from deniable.core.coins import WHOLE, Coins, check_shares, check_subset
 from deniable.core.mechanism import Mechanism
-from deniable.core.weights import WeightTable
+from deniable.core.odds import check_probability
+from deniable.core.weights import WeightTable, check_weights
 from deniable.errors import NotCertifiable
 from deniable.privacy.law import gathered
 from deniable.wrappers.memoized import Memoized

@@ -30,7 +30,7 @@ def is_near(share: float, chance: float, trials: int) -> bool:
 def test_messages_of_chunks_are_responses() -> None:
     """Our decoder takes them, and refuses what no device writes; each coordinate is one as often as it ought to be."""
     mechanism, sets = sparse.mechanism(87_585, 2.0), sparse.vectors(87_585, 400, 8)
-    bound = ChunksPerturb(mechanism, mechanism.domain.index(sets), library())
+    bound = ChunksPerturb(mechanism, sets, library())
     bound.work()
     reported = bound.reports()
     messages = np.full(len(sets), b"", object)

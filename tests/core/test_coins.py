@@ -70,6 +70,20 @@ def test_one_toss_takes_the_bytes_of_a_row_of_one(heads: Fraction) -> None:
         assert one.draw(3).tolist() == row.draw(3).tolist()
 
 
+@pytest.mark.parametrize("size", [2, 7, 8, 9, 40, 63, 64, 65])
+@pytest.mark.parametrize(
+    "heads", [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(10**30, 3 * 10**30 + 1)]
+)
+def test_a_few_tosses_take_the_bytes_of_a_row(heads: Fraction, size: int) -> None:
+    """With none, some and all of them tied, and some tied again."""
+    for tied in (0, size // 2, size):
+        first = np.r_[np.full(tied, 85), np.arange(64 - min(tied, 64)) * 4][:64]
+        stream = planes(np.resize(first, 128 if size > 64 else 64)), bytes([84, 85, 86] * 60)
+        few, row = GivenCoins(*stream), GivenCoins(*stream)
+        assert few.toss(heads, size).tolist() == row.toss_packed(heads, 1, size).unpack()[0].tolist()
+        assert few.draw(3).tolist() == row.draw(3).tolist()
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2**24), st.booleans(), st.integers(0, 9))
 def test_one_word_is_added_as_in_a_batch(word: int, n: int, where: bool, more: int) -> None:
     words, chosen, many, alone = np.array([word] * 2, "<u4"), np.array([where] * 2), np.array([5, 5]), np.array([5])

@@ -2,7 +2,7 @@
 
 from deniable.core.bits import PackedBits, distinct_rows
 from deniable.core.candidate import LARGEST_DENSE, NEWEST_EDITION, Candidate, checked_edition, offered
-from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
+from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, checked_coins
 from deniable.core.domain import (
     LARGEST_DOMAIN,
     Answer,
@@ -22,6 +22,7 @@ from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
 from deniable.core.mechanism import Additive, Counted, Mechanism, check_people
 from deniable.core.odds import (
     SMALLEST_EPSILON,
+    check_probability,
     checked_epsilon,
     log_up,
     odds_below,

@@ -31,6 +31,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from struct import Struct
 from typing import Self
 
 import numpy as np
@@ -39,11 +40,13 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
+from deniable.core.odds import check_probability
 from deniable.core.orders import inside
-from deniable.core.weights import WeightTable
+from deniable.core.weights import WeightTable, check_weights
 from deniable.errors import InvalidCoins, InvalidParameter
 
 WHOLE = 1 << 53  # what `toss_each` counts its probabilities in
+FEW = 64  # tosses, up to which a plane is one word
 BLOCK = 1 << 16  # bytes of packed bits made at a time: their random bytes stay in the processor's cache
 
 
@@ -113,6 +116,9 @@ class StreamCoins(Coins):
         return out[:size]
 
     def toss(self, heads: Fraction, size: int) -> Bools:
+        if 1 < size <= FEW:
+            found = np.frombuffer(self._toss_few(heads, size).to_bytes(8, "little"), np.uint8)
+            return np.unpackbits(found, count=size, bitorder="little").view(np.bool_)
         return super().toss(heads, size) if size != 1 else np.array([self._toss_one(heads)])
 
     def _toss_one(self, heads: Fraction) -> bool:
@@ -129,6 +135,27 @@ class StreamCoins(Coins):
             digit, rest = divmod(rest << 8, denominator)
             drawn = int(self.draw(1)[0])
         return drawn < digit
+
+    def _toss_few(self, heads: Fraction, size: int) -> int:
+        """The same for so few answers that a plane is one word: the first answer is the lowest bit."""
+        check_probability(heads)
+        smaller, equal, denominator = 0, (1 << size) - 1, heads.denominator
+        if heads in (0, 1):
+            return int(heads) * equal
+        digit, rest = divmod(heads.numerator << 8, denominator)
+        for level, plane in enumerate(_PLANES.unpack(self.draw(_PLANES.size).data)):
+            ones = equal & plane
+            if digit >> (7 - level) & 1:
+                smaller, equal = smaller | equal ^ ones, ones
+            else:
+                equal ^= ones
+        while rest and equal:
+            tied = [lane for lane in range(size) if equal >> lane & 1]
+            digit, rest = divmod(rest << 8, denominator)
+            for lane, byte in zip(tied, self.draw(len(tied)).tolist(), strict=True):
+                smaller |= (byte < digit) << lane
+                equal ^= (byte != digit) << lane
+        return smaller
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         check_probability(heads)
@@ -252,6 +279,7 @@ class _KeyStream(StreamCoins):
         return out[:size]
 
 
+_PLANES = Struct("<8Q")
 _ZEROS = memoryview(bytes(1 << 17))
 
 
@@ -346,12 +374,6 @@ def check_bound(n: int) -> int:
     return n
 
 
-def check_probability(probability: Fraction) -> None:
-    """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
-    if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
-        raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")
-
-
 def check_shares(heads: Ints, whole: int = WHOLE) -> None:
     """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
     if heads.dtype != np.int64 or (len(heads) and not inside(heads, 0, whole)):
@@ -364,14 +386,6 @@ def check_subset(n: int, k: int) -> None:
     """Refuse subsets that do not exist."""
     if not 1 <= k <= n:
         raise InvalidParameter(f"A subset of {n} elements cannot have {k} of them.")
-
-
-def check_weights(weights: Sequence[int]) -> list[int]:
-    """Whole, non-negative weights with a positive sum under 2^63."""
-    whole = [int(weight) for weight in weights]
-    if any(weight < 0 for weight in whole) or not 0 < sum(whole) < 1 << 63 or whole != list(weights):
-        raise InvalidParameter("Weights must be whole numbers, not negative, with a sum from 1 to 2^63 - 1.")
-    return whole
 
 
 def checked_coins(coins: Coins | None) -> Coins:

@@ -100,3 +100,9 @@ def _exp(exponent: Fraction, *, up: bool) -> Fraction:
         power = (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
         margin = power * Decimal(10) ** (5 - _DIGITS)  # the quotient's rounding is magnified by at most the exponent, 100
         return Fraction(power + margin if up else power - margin)
+
+
+def check_probability(probability: Fraction) -> None:
+    """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
+    if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
+        raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")

@@ -11,13 +11,13 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins, check_probability, checked_coins
+from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Answers, AnyDomain, Truth
 from deniable.core.estimate import Estimate
 from deniable.core.layout import Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.odds import check_probability, checked_epsilon, odds_below
 from deniable.core.reports import Reports
 from deniable.core.running import run_rest
 from deniable.errors import InvalidLaw, InvalidParameter, SurveyMismatch

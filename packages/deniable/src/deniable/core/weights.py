@@ -52,3 +52,11 @@ class WeightTable:
         if self._found < self.weights.size:  # a table of where to look is not worth its while yet
             return bisected(self.edges, rows, numbers)
         return find_columns(self.edges, *self._starts, rows, numbers)
+
+
+def check_weights(weights: Sequence[int]) -> list[int]:
+    """Whole, non-negative weights with a positive sum under 2^63."""
+    whole = [int(weight) for weight in weights]
+    if any(weight < 0 for weight in whole) or not 0 < sum(whole) < 1 << 63 or whole != list(weights):
+        raise InvalidParameter("Weights must be whole numbers, not negative, with a sum from 1 to 2^63 - 1.")
+    return whole

@@ -82,14 +82,17 @@ class SparseVector(Domain[Collection[int], Sparse]):
         pairs = [self._pair(answer) for answer in values]
         counts = np.array([len(places) for places, _ in pairs], np.int64)
         places = np.concatenate([places for places, _ in pairs]) if pairs else np.empty(0, np.int64)
-        given = _given([given for _, given in pairs], counts)
-        if len(places) and (places.min() < 0 or places.max() >= self.size):
+        if _is_outside(places, self.size):
             raise OutsideDomain(f"A coordinate is not one of 0 to {self.size - 1}. Number the items from 0.")
-        if len(given) and (given.min() < 0 or given.max() >= self.values):
-            raise OutsideDomain(f"A value is not one of 0 to {self.values - 1}. Map it to one of them, or leave it out.")
-        if (given == 0).any():  # the reference, said aloud
-            counts -= np.bincount(np.repeat(np.arange(len(counts)), counts)[given == 0], minlength=len(counts))
-            places, given = places[given != 0], given[given != 0]
+        if all(given is None for _, given in pairs):
+            given = np.ones(len(places), np.int64)
+        else:
+            given = _given([given for _, given in pairs], counts)
+            if _is_outside(given, self.values):
+                raise OutsideDomain(f"A value is not one of 0 to {self.values - 1}. Map it to one of them, or leave it out.")
+            if (given == 0).any():  # the reference, said aloud
+                counts -= np.bincount(np.repeat(np.arange(len(counts)), counts)[given == 0], minlength=len(counts))
+                places, given = places[given != 0], given[given != 0]
         if self.most is not None and len(counts) and counts.max() > self.most:
             raise OutsideDomain(
                 f"A vector differs from the reference in more than {self.most} coordinates, the bound that this question "
@@ -119,17 +122,21 @@ class SparseVector(Domain[Collection[int], Sparse]):
         return shape | ({} if self.most is None else {"most": self.most})
 
 
+def _is_outside(numbers: Ints, size: int) -> bool:
+    """Whether a number is not one of 0 to size - 1: as numbers without a sign, those below 0 are the largest."""
+    return bool(len(numbers)) and int(numbers.view(np.uint64).max()) >= size
+
+
 def _given(values: list[Ints | None], counts: Ints) -> Ints:
     """The values of all answers, one after the other."""
-    if all(each is None for each in values):
-        return np.ones(int(counts.sum()), np.int64)
     parts = zip(values, counts.tolist(), strict=True)
     return np.concatenate([np.ones(many, np.int64) if each is None else each for each, many in parts])
 
 
 def _has_twice(batch: Sparse) -> bool:
     """Whether a vector names a coordinate twice; those in order, as most are, need not be sorted."""
-    rises = np.append(batch.places[1:] > batch.places[:-1], True)
+    rises = np.ones(max(1, len(batch.places)), np.bool_)
+    np.greater(batch.places[1:], batch.places[:-1], out=rises[:-1])
     rises[batch.offsets[1:] - 1] = True
     if rises.all():
         return False

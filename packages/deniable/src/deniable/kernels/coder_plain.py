@@ -31,118 +31,107 @@ def backwards(bits):  # type: ignore[no-untyped-def]
     return ((bits >> 16) & 0xFFFF) | ((bits & 0xFFFF) << 16)
 
 
-def put_bits(out, state, bits, count):  # type: ignore[no-untyped-def]
+def put_bits(out, at, kept, held, bits, count):  # type: ignore[no-untyped-def]
     """Append up to 32 bits, the lowest first.
 
-    state[3] is how many there are, state[4] those of them that do not fill four bytes, state[5] the first byte.
+    `held` bits `kept` do not fill four bytes yet; those are written at byte `at`. All three are returned as they are then.
     """
-    held = state[3] & 31
-    kept = state[4] | (bits << held)
-    if held + count >= 32:
-        at = state[5] + (state[3] >> 5) * 4
+    kept |= bits << held
+    held += count
+    if held >= 32:
         for place in range(4):
             out[at + place] = np.uint8((kept >> (8 * place)) & 255)
-        kept >>= 32
-    state[3] += count
-    state[4] = kept
+        return at + 4, kept >> 32, held - 32
+    return at, kept, held
 
 
-def put_number(out, state, number, count):  # type: ignore[no-untyped-def]
+def put_number(out, at, kept, held, number, count):  # type: ignore[no-untyped-def]
     """Append a number of `count` bits, the highest first."""
     while count > 0:
         part = min(count, 32)
         count -= part
-        put_bits(out, state, backwards((number >> count) & (WHOLE - 1)) >> (32 - part), part)
+        bits = backwards((number >> count) & (WHOLE - 1)) >> (32 - part)
+        at, kept, held = put_bits(out, at, kept, held, bits, part)
+    return at, kept, held
 
 
-def put_delta(out, state, number):  # type: ignore[no-untyped-def]
+def put_delta(out, at, kept, held, number):  # type: ignore[no-untyped-def]
     """Append Elias's delta code of a number from 1."""
-    size = 0
-    while number >> (size + 1):
-        size += 1
-    put_gamma(out, state, size + 1)
-    put_number(out, state, number, size)
+    size = bit_length(number) - 1
+    at, kept, held = put_gamma(out, at, kept, held, size + 1)
+    return put_number(out, at, kept, held, number, size)
 
 
-def put_gamma(out, state, number):  # type: ignore[no-untyped-def]
+def put_gamma(out, at, kept, held, number):  # type: ignore[no-untyped-def]
     """Append Elias's gamma code of a number from 1."""
     size = 0
     while number >> (size + 1):
         size += 1
-    put_number(out, state, 0, size)
-    put_number(out, state, number, size + 1)
+    at, kept, held = put_number(out, at, kept, held, 0, size)
+    return put_number(out, at, kept, held, number, size + 1)
 
 
-def put_symbol(out, state, below, width, total):  # type: ignore[no-untyped-def]
+def put_symbol(out, at, kept, held, low, high, waiting, below, width, total):  # type: ignore[no-untyped-def]
     """Narrow the coder's interval to the part from `below` of `width` out of 2^total.
 
     The first bits that both ends have in common are appended, the first of them followed by its opposite as often as
-    state[2] says. Then come those that are one in the low end and zero in the high one: they are counted there and left out.
+    `waiting` says. Then come those that are one in the low end and zero in the high one: they are counted and left out.
     """
-    low, high = state[0], state[1]
     span = high - low + 1
     high = low + ((span * (below + width)) >> total) - 1
     low = low + ((span * below) >> total)
     same = 32 - bit_length(low ^ high)
     if same > 0:
-        first, waiting = low >> 31, state[2]
+        first = low >> 31
         others = ((1 << min(waiting, 31)) - 1) & (first - 1)
         rest = (backwards(low) & ((1 << same) - 1)) >> 1
         if waiting + same <= 32:
-            put_bits(out, state, first | (others << 1) | (rest << (waiting + 1)), waiting + same)
+            bits = first | (others << 1) | (rest << (waiting + 1))
+            at, kept, held = put_bits(out, at, kept, held, bits, waiting + same)
         else:
-            put_bits(out, state, first, 1)
+            at, kept, held = put_bits(out, at, kept, held, first, 1)
             while waiting > 0:
-                put_bits(out, state, others & ((1 << min(waiting, 31)) - 1), min(waiting, 31))
-                waiting -= min(waiting, 31)
-            put_bits(out, state, rest, same - 1)
-        state[2] = 0
+                some = min(waiting, 31)
+                at, kept, held = put_bits(out, at, kept, held, others & ((1 << some) - 1), some)
+                waiting -= some
+            at, kept, held = put_bits(out, at, kept, held, rest, same - 1)
+        waiting = 0
         low = (low << same) & (WHOLE - 1)
         high = ((high << same) & (WHOLE - 1)) | ((1 << same) - 1)
     inside = ((low & ~high) << 1) & (WHOLE - 1)
     run = 32 - bit_length(inside ^ (WHOLE - 1))
-    state[2] += run
-    state[0] = (low << run) & (HALF - 1)
-    state[1] = ((high << run) & (HALF - 1)) | HALF | ((1 << run) - 1)
+    low = (low << run) & (HALF - 1)
+    high = ((high << run) & (HALF - 1)) | HALF | ((1 << run) - 1)
+    return at, kept, held, low, high, waiting + run
 
 
-def put_raw(out, state, number, bits):  # type: ignore[no-untyped-def]
+def put_raw(out, at, kept, held, low, high, waiting, number, bits):  # type: ignore[no-untyped-def]
     """Append a number as it is, at most 16 bits at a time."""
     while bits > 0:
         part = min(bits, 16)
         bits -= part
-        put_symbol(out, state, (number >> bits) & ((1 << part) - 1), 1, part)
+        below = (number >> bits) & ((1 << part) - 1)
+        at, kept, held, low, high, waiting = put_symbol(out, at, kept, held, low, high, waiting, below, 1, part)
+    return at, kept, held, low, high, waiting
 
 
-def put_label(out, state, label, sums):  # type: ignore[no-untyped-def]
-    """Append a label; sums[i] is the sum of the weights before symbol i."""
+def symbol_of(label):  # type: ignore[no-untyped-def]
+    """The symbol of a label, and how many of its bits follow as they are."""
     if label < SINGLE:
-        put_symbol(out, state, sums[label - 1], sums[label] - sums[label - 1], TOTAL)
-    elif label >= EXPONENT:
-        put_symbol(out, state, sums[ESCAPE], sums[ESCAPE + 1] - sums[ESCAPE], TOTAL)
-        put_raw(out, state, (label >> 32) - (EXPONENT >> 32), 10)
-        put_raw(out, state, label & (WHOLE - 1), 32)
-    else:
-        size = 4
-        while label >> (size + 1):
-            size += 1
-        symbol = SINGLE - 5 + size
-        put_symbol(out, state, sums[symbol], sums[symbol + 1] - sums[symbol], TOTAL)
-        put_raw(out, state, label - (1 << size), size)
+        return label - 1, 0
+    if label >= EXPONENT:
+        return ESCAPE, 32
+    size = bit_length(label) - 1
+    return SINGLE - 5 + size, size
 
 
-def begin(state, first):  # type: ignore[no-untyped-def]
-    """Start a message at this byte."""
-    state[0], state[1], state[2], state[3], state[4], state[5] = 0, WHOLE - 1, 0, 0, 0, first
-
-
-def finish(out, state):  # type: ignore[no-untyped-def]
+def finish(out, at, kept, held, low, waiting):  # type: ignore[no-untyped-def]
     """Append the fewest bits that, followed by zeros, lie in the interval, and write what does not fill four bytes."""
-    if state[0] > 0 or state[2] > 0:
-        put_bits(out, state, 1, 1)
-    at = state[5] + (state[3] >> 5) * 4
-    for place in range((int(state[3] & 31) + 7) // 8):
-        out[at + place] = np.uint8((state[4] >> (8 * place)) & 255)
+    if low > 0 or waiting > 0:
+        at, kept, held = put_bits(out, at, kept, held, 1, 1)
+    for place in range((held + 7) // 8):
+        out[at + place] = np.uint8((kept >> (8 * place)) & 255)
+    return 8 * at + held
 
 
 def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ignore[no-untyped-def]
@@ -150,30 +139,37 @@ def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ign
 
     With `header` the number of labels plus one comes first. Without weights (an empty `sums`) labels are in gamma code.
     """
-    state = np.zeros(6, np.int64)
     for i in range(len(begins)):
-        begin(state, begins[i])
+        at, kept, held = int(begins[i]), 0, 0
+        low, high, waiting = 0, WHOLE - 1, 0
         if header:
-            put_delta(out, state, offsets[i + 1] - offsets[i] + 1)
+            at, kept, held = put_delta(out, at, kept, held, int(offsets[i + 1] - offsets[i]) + 1)
         for place in range(offsets[i], offsets[i + 1]):
+            label = int(labels[place])
             if len(sums) == 0:
-                put_gamma(out, state, labels[place])
-            else:
-                put_label(out, state, labels[place], sums)
-        finish(out, state)
-        sizes[i] = state[3]
+                at, kept, held = put_gamma(out, at, kept, held, label)
+                continue
+            symbol, bits = symbol_of(label)
+            below, width = int(sums[symbol]), int(sums[symbol + 1] - sums[symbol])
+            at, kept, held, low, high, waiting = put_symbol(out, at, kept, held, low, high, waiting, below, width, TOTAL)
+            if symbol == ESCAPE:
+                above = (label - EXPONENT) >> 32
+                at, kept, held, low, high, waiting = put_raw(out, at, kept, held, low, high, waiting, above, 10)
+            if bits > 0:
+                rest = label & ((1 << bits) - 1)
+                at, kept, held, low, high, waiting = put_raw(out, at, kept, held, low, high, waiting, rest, bits)
+        sizes[i] = finish(out, at, kept, held, low, waiting) - 8 * begins[i]
 
 
 def code_symbols(symbols, header, sums, out):  # type: ignore[no-untyped-def]
     """The message of a whole vector of values by their own weights; with `header` a number of labels of none comes first."""
-    state = np.zeros(6, np.int64)
-    begin(state, 0)
+    at, kept, held, low, high, waiting = 0, 0, 0, 0, WHOLE - 1, 0
     if header:
-        put_delta(out, state, 1)
+        at, kept, held = put_delta(out, at, kept, held, 1)
     for i in range(len(symbols)):
-        put_symbol(out, state, sums[symbols[i]], sums[symbols[i] + 1] - sums[symbols[i]], TOTAL)
-    finish(out, state)
-    return state[3]
+        below, width = int(sums[symbols[i]]), int(sums[symbols[i] + 1] - sums[symbols[i]])
+        at, kept, held, low, high, waiting = put_symbol(out, at, kept, held, low, high, waiting, below, width, TOTAL)
+    return finish(out, at, kept, held, low, waiting)
 
 
 def get_bit(data, state):  # type: ignore[no-untyped-def]

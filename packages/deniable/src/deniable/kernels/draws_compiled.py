@@ -7,6 +7,7 @@ from deniable.arrays import Ints, Words
 from deniable.kernels.compiled import ALL, ZERO, compare_digit
 from deniable.kernels.draws import HALF, MASK, MULTIPLY_0, MULTIPLY_1, WEYL_0, WEYL_1, Names, Small, Values
 from deniable.kernels.draws import scrambled as plain_scrambled
+from deniable.kernels.lanes_compiled import use_widest_vectors
 
 EXACT = 1 << 52  # floats of whole numbers below it divide without fault
 ONE, TWO, THREE, FIVE, LANE = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(5), np.uint64(31)
@@ -206,6 +207,7 @@ def _both(high, low, even, odd, left, right):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def _once(values, round_keys, left, right, out):  # type: ignore[no-untyped-def]
     """All rounds once, without a branch: LLVM runs several values side by side."""
+    use_widest_vectors()
     k0, k1, k2, k3, k4, k5 = round_keys[0], round_keys[1], round_keys[2], round_keys[3], round_keys[4], round_keys[5]
     for i in range(values.shape[0]):
         x = np.uint64(values[i])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -44,6 +44,7 @@ def encode(
         words = np.concatenate([words[used:], draw(MORE)])
 
 
+@lru_cache(maxsize=16)
 def factors_for(epsilon: float, longest: int) -> Floats:
     """exp(-epsilon n) for every net number n of coordinates that a chunk of at most `longest` can have."""
     return np.array([math.exp(-epsilon * net) for net in range(-longest, longest + 1)])

@@ -12,6 +12,7 @@ from deniable.kernels.directions_compiled import DIGITS, LOG_2, LOOSE, MIDDLE, S
 from deniable.kernels.draws import HALF, MASK
 from deniable.kernels.draws_compiled import FIVE, LANE, ONE, THREE, TWO, block_of, settle_bit
 from deniable.kernels.encoder_plain import AHEAD, EARLY, GROUP, MOST_TIED
+from deniable.kernels.first_draws_compiled import count_first_draws
 from deniable.kernels.same_text import compiled, uncounted
 
 LABELS, FOUR, EIGHT, NINE, FIFTEEN = np.uint64(AHEAD), np.uint64(4), np.uint64(8), np.uint64(9), np.uint64(15)
@@ -161,31 +162,33 @@ def nets_of(ahead, found, first, last, place, value, chunk, key, threshold, valu
 @uncounted
 def nets_before(at, offsets, place, value, chunk, key, threshold, values, early, ties):  # type: ignore[no-untyped-def]
     """The first draws of a chunk side by side; those that are tied are written down and settled together."""
-    chunks, top, tied, c = np.uint64(offsets.shape[0] - 1), threshold >> np.uint64(28), ZERO, np.uint64(at)
-    last = min(c + AT_ONCE, chunks)
+    chunks, top, tied, first = np.uint64(offsets.shape[0] - 1), threshold >> np.uint64(28), ZERO, np.uint64(at)
     if values != TWO:
         return np.int64(chunks), np.int64(0)
-    while c < last:
-        start, stop = np.uint64(offsets[c]), np.uint64(offsets[c + ONE])
-        if (stop - start) * FIRST > MOST_TIES - tied:
-            break
-        c1, k0, k1, row = chunk[c] & MASK, key[c] & MASK, key[c] >> HALF, c - np.uint64(at)
+    start, c, begins = np.uint64(offsets[first]), min(first + AT_ONCE, chunks), ties[MOST_TIES:]
+    while c > first and (  # a group is of one vector
+        (np.uint64(offsets[c]) - start) * FIRST > MOST_TIES
+        or key[c - ONE] != key[first]
+        or chunk[c - ONE] - chunk[first] != c - ONE - first
+    ):
+        c -= ONE
+    size, row, c1, k0, k1 = np.uint64(offsets[c]) - start, ZERO, chunk[first], key[first] & MASK, key[first] >> HALF
+    for i in range(size + ONE):
+        begins[i] = ZERO
+    for each in range(c - first):
+        begins[np.uint64(offsets[first + each + ONE]) - start] += ONE
         for lane in range(FIRST):
-            early[row, lane] = -np.int64(stop - start)
-        for i in range(start, stop):
-            bit, counter, equal = place[i] & LANE, (place[i] >> FIVE) << THREE, ZERO
-            for lane in range(FIRST):
-                w0, w1, w2, w3 = block_of(counter, c1, lane + ONE, ZERO, k0, k1)
-                digit = first_digit(bit, w0, w1, w2, w3)
-                early[row, lane] += 2 * np.int64(digit < top)
-                equal |= np.uint64(digit == top) << lane
-            lanes = LANES[equal]
-            for lane in range(FIRST):  # as if all were tied: no branch that could be guessed wrong
-                ties[tied + lane] = i << NINE | row << THREE | ((lanes >> (FOUR * lane)) & FIFTEEN)
-            tied += lanes >> HALF
-        c += ONE
-    _settle_early(np.uint64(at), tied, place, chunk, key, threshold, early, ties)
-    return (np.int64(c), np.int64(EARLY)) if c > np.uint64(at) else (np.int64(c) + 1, np.int64(0))
+            early[each, lane] = offsets[first + each] - offsets[first + each + ONE]
+    for i in range(size):  # not chunk by chunk, whose ends would be guessed wrong
+        row += begins[i]
+        equal = count_first_draws(early, row, place[start + i], c1 + row, k0, k1, top)
+        lanes, entry = LANES[equal], (start + i) << NINE | row << THREE
+        ties[tied], ties[tied + ONE] = entry | (lanes & FIFTEEN), entry | ((lanes >> FOUR) & FIFTEEN)
+        for lane in range(TWO, lanes >> HALF):  # seldom more than two of eight: a branch that is guessed right
+            ties[tied + lane] = entry | ((lanes >> (FOUR * lane)) & FIFTEEN)
+        tied += lanes >> HALF
+    _settle_early(first, tied, place, chunk, key, threshold, early, ties)
+    return (np.int64(c), np.int64(EARLY)) if c > first else (np.int64(c) + 1, np.int64(0))
 
 
 @uncounted
@@ -217,7 +220,7 @@ def _settle_early(at, tied, place, chunk, key, threshold, early, ties):  # type:
             early[row, lane] += 2 * np.int64(one)
 
 
-@uncounted
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def weigh_early(waits, used, early, row, factors, middle, largest, room):  # type: ignore[no-untyped-def]
     """All of them as if none were past A, in place of branches that would be guessed wrong; then the last that counts.
 
@@ -268,6 +271,20 @@ def fallen(x):  # type: ignore[no-untyped-def]
     return x * ((a + b * x) + y * (c + d * x))
 
 
+@njit(cache=True, nogil=True, inline="always", fastmath=LOOSE, error_model="numpy")
+def polynomial(series, x):  # type: ignore[no-untyped-def]
+    """The twenty terms of the series, in four sums that do not wait."""
+    y = x * x
+    z = y * y
+    a = b = c = d = 0.0
+    for i in range(0, 20, 4):
+        a = a * z + series[i]
+        b = b * z + series[i + 1]
+        c = c * z + series[i + 2]
+        d = d * z + series[i + 3]
+    return (a * x + b) * y + (c * x + d)
+
+
 @njit(cache=True, nogil=True)
 def uniform(word):  # type: ignore[no-untyped-def]
     return (float(word >> np.uint64(11)) + 0.5) * 2.0**-53
@@ -285,15 +302,16 @@ def _exponentials(words, found):  # type: ignore[no-untyped-def]
         found[i] = minus_log((np.float64(np.int64(words[i] >> S11)) + 0.5) * UNIT)
 
 
-OFTEN, ONCE = ("encode_in", "polynomial"), ("next_point",)
+OFTEN, ONCE = ("encode_in",), ("next_point",)
 encode = compiled(
     encoder_plain,
     OFTEN,
     ONCE,
     uniform=uniform,
-    poisson=compiled(poisson_plain, ("poisson",), uniform=uniform)["poisson"],
+    poisson=compiled(poisson_plain, (), ("poisson",), uniform=uniform)["poisson"],
     minus_log=minus_log,
     fallen=fallen,
+    polynomial=polynomial,
     nets_of=nets_of,
     nets_before=nets_before,
     weigh_early=weigh_early,

@@ -70,7 +70,7 @@ def encode(
     middle = len(factors) // 2
     digits, nets = np.empty((AHEAD + 1) * (middle + 1) + ROOM, np.uint64), np.empty(AHEAD, np.int64)
     ahead, room = np.empty((AHEAD, 6)), np.empty(4 * EARLY)
-    early, ties = np.empty((GROUP, EARLY), np.int64), np.empty(MOST_TIED + ROOM, np.uint64)
+    early, ties = np.empty((GROUP, EARLY), np.int64), np.empty(2 * MOST_TIED, np.uint64)
     return encode_in(
         words, waits, offsets, place, value, chunk, key, np.uint64(threshold), np.uint64(values), factors, middle,
         alpha, series, state, labels, digits, nets, ahead, room, early, ties,

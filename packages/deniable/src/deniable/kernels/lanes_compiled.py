@@ -75,6 +75,17 @@ def everywhere(builder: Any, value: Any, lanes: int = LANES) -> Any:
 
 
 @compiled_to
+def use_widest_vectors(context):  # type: ignore[no-untyped-def]
+    """Let LLVM use the widest vectors of the processor in this function, where it would prefer those of half the width."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # one that llvmlite does not know
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@compiled_to
 def _write_word(context, word, target, first):  # type: ignore[no-untyped-def]
     """Write a word into eight bytes at once."""
 
