@@ -180,7 +180,10 @@ assert kind.read(domain, "yes") == "yes" and kind.hint(domain) == "yes, no"
 assert set(kind.pretend(domain, np.random.default_rng(1), 50)) == {"yes", "no"}
 assert survey.randomize({"mode": "no"}) and dn.Survey.from_json(survey.to_json()).fingerprint == survey.fingerprint
 """)
-    assert scratch.touched() == (["survey/kinds/yes_no.py"], ["survey/kinds/registry.py"])
+    widget = '  "yes-no": { control: choice, charts: () => [ranking(2)] },'
+    scratch.register("collector/web/questions.js", "const KINDS = {", widget)
+    registered = ["collector/web/questions.js", "survey/kinds/registry.py"]
+    assert scratch.touched() == (["survey/kinds/yes_no.py"], registered)
     page = (SOURCE / "collector" / "web" / "questions.js").read_text()
     assert page.count("const KINDS = {") == 1 and "question.kind ==" not in page  # one table, of which a widget is an entry
 

@@ -77,10 +77,18 @@ import numpy as np, deniable as dn
 survey = dn.Survey.load({str(outside / "survey.toml")!r})
 question, = survey.questions
 assert question.mechanism.wire == "half-honest-1"
-message = survey.randomize({{"mode": "bus"}})
-print(len(message))
+from deniable.collector import Collector, opened, results
+messages = survey.randomize_all({{"mode": ["walk", "bus"] * 500}}, people=1000, coins=dn.SeededCoins(1))
+with opened({str(outside / "survey.db")!r}) as store:
+    collector = Collector(survey, store)
+    collector.take(survey.read(b"".join(messages)))
+    found = results(collector.survey, collector.number, store)
+print(found.people, *(f"{{row[4]:.3f}}" for row in found.records()))
 """
-    assert int(run(outside, "-c", code)) > 0
+    people, walk, bus, car = map(float, run(outside, "-c", code).split())
+    assert people == 1000 and walk + bus + car == pytest.approx(1, abs=0.002)
+    assert abs(walk - 0.5) < 0.15 and abs(bus - 0.5) < 0.15 and abs(car) < 0.15  # five standard errors
+    assert "half-honest-1" in run(outside, "-m", "deniable", "plan", outside / "survey.toml")
     certificate = run(outside, "-m", "deniable", "certify", outside / "survey.toml")
     assert "half-honest" in certificate
     refused = run(outside, "-m", "deniable", "certify", outside / "survey.toml", installed=False, code=2)

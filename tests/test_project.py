@@ -229,6 +229,13 @@ def test_every_wait_of_a_test_has_a_limit() -> None:
     assert not [line for path in paths for line in _endless(path)]
 
 
+def test_arrays_are_named_in_one_place() -> None:
+    named = re.findall(r"^\w+ = (NDArray\[np\.\w+\])$", (SOURCE / "arrays.py").read_text(), re.MULTILINE)
+    assert len(named) == len(set(named)) > 5
+    others = [path for path in SOURCE.rglob("*.py") if path.name != "arrays.py"]
+    assert [(str(path), name) for path in others for name in named if name in path.read_text()] == []
+
+
 def test_modules_are_small() -> None:
     long = {
         str(path.relative_to(SOURCE)): n for path in SOURCE.rglob("*.py") if (n := len(path.read_text().splitlines())) > 400

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deniable.cli.doctor import EXTRAS
 from tests import ROOT
 from tests.servers import free_port, wait_until_ready
 from tests.waits import PATIENCE
@@ -126,6 +127,12 @@ def test_help_and_verbs_that_are_elsewhere(alone: Installed) -> None:
     assert "deniable-learn" in learning
     serve = alone.run("deniable", "serve", "--help").stdout
     assert "--port" in serve
+
+
+def test_the_doctor_lists_every_extra_as_missing(alone: Installed) -> None:
+    missing = json.loads(alone.run("deniable", "doctor", "--json").stdout)["missing"]
+    assert set(missing) == set(EXTRAS)
+    assert [module for module in EXTRAS["otel"][0] if module not in missing["otel"]] == []
 
 
 def test_a_mechanism_is_planned_and_certified(alone: Installed) -> None:

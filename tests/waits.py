@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 PATIENCE = 300.0  # seconds; a busy machine is slow
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 
 def together(*work: Callable[[], object]) -> None:
@@ -48,7 +48,7 @@ def same_day(seconds: float = 120.0) -> None:
         time.sleep(left + 1)
 
 
-def finished(work: Coroutine[Any, Any, Result], seconds: float = PATIENCE) -> Result:
+def finished(work: Coroutine[Any, Any, Returned], seconds: float = PATIENCE) -> Returned:
     """What this gives, run in an event loop of its own."""
     return asyncio.run(asyncio.wait_for(work, seconds))
 

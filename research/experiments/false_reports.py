@@ -22,7 +22,7 @@ from research.experiments.command import deliver, quick_option
 RESULT = Path(__file__).with_suffix(".md")
 SIZE, EPSILON, FAKES, TARGET = 64, 1.0, 0.05, 40
 ASKED = dn.Categories(range(SIZE))
-FAMILIES: dict[str, Callable[[], PureProtocol]] = {
+MAKERS: dict[str, Callable[[], PureProtocol]] = {
     "unary": lambda: dn.Unary(ASKED, EPSILON),
     "hashing": lambda: dn.LocalHashing(ASKED, EPSILON),
     "subset": lambda: dn.SubsetSelection(ASKED, EPSILON),
@@ -68,7 +68,7 @@ def false(mechanism: PureProtocol, attack: str, wanted: int, seed: int) -> Repor
 
 def row(name: str, attack: str, people: int, runs: int) -> str:
     """One line of the table: means over the runs."""
-    mechanism, m = FAMILIES[name](), int(FAKES * people)
+    mechanism, m = MAKERS[name](), int(FAKES * people)
     gains, blind, aimed, seen, whats = [], [], [], 0, set[str]()
     for run in range(runs):
         honest = mechanism.perturb(answers(people - m), dn.SeededCoins(1000 + run))
@@ -119,7 +119,7 @@ raw estimate for that reason, never in its place.
 def main(quick: bool) -> None:
     """Measure attacks and recovery."""
     people, runs = (5_000, 2) if quick else (100_000, 10)
-    lines = [row(name, attack, people, runs) for name in FAMILIES for attack in ATTACKS]
+    lines = [row(name, attack, people, runs) for name in MAKERS for attack in ATTACKS]
     deliver(HEAD.format(people=people, runs=runs) + "\n".join(lines) + "\n" + TAIL, None if quick else RESULT)
 
 

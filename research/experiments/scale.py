@@ -34,7 +34,7 @@ SECRET = range(100)
 FEATURES = dn.Features(64, -1, 1)
 KEYS = dn.KeyValue(range(SIZE), -1, 1, at_most=4)
 
-FAMILIES: dict[str, Callable[[], dn.Mechanism]] = {
+MAKERS: dict[str, Callable[[], dn.Mechanism]] = {
     "direct": lambda: dn.DirectResponse(ASKED, EPSILON),
     "unary": lambda: dn.Unary(ASKED, EPSILON),
     "subset": lambda: dn.SubsetSelection(ASKED, EPSILON),
@@ -118,14 +118,14 @@ def cost(mechanism: dn.Mechanism, n: int) -> Cost:
 
 def table(n: int) -> list[str]:
     """A row for each family."""
-    made = {name: make() for name, make in FAMILIES.items()}
+    made = {name: make() for name, make in MAKERS.items()}
     sizes = {name: min(n, FEW) if name in SLOW else n for name in made}
     return [*HEAD, *(cost(mechanism, sizes[name]).row(name, mechanism) for name, mechanism in made.items())]
 
 
 def large_run() -> list[str]:
     """Two hundred files, each of a million fresh reports, counted by all cores and by one."""
-    mechanism = FAMILIES["direct"]()
+    mechanism = MAKERS["direct"]()
     predicted = FILES * IN_EACH / cost(mechanism, IN_EACH).rate
     answers = np.arange(IN_EACH) % SIZE
     with tempfile.TemporaryDirectory() as name:

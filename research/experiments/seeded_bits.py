@@ -19,7 +19,7 @@ from research.experiments.command import deliver
 
 RESULT = Path(__file__).with_suffix(".md")
 ANSWERS, EPSILONS = 1000, (0.5, 1.0, 2.0, 4.0)
-FAMILIES: dict[str, Callable[[dn.Categories, float], PureProtocol]] = {
+MAKERS: dict[str, Callable[[dn.Categories, float], PureProtocol]] = {
     "Unary": dn.Unary,
     "Unary.symmetric": dn.Unary.symmetric,
     "SubsetSelection": dn.SubsetSelection,
@@ -65,7 +65,7 @@ def table() -> list[str]:
     domain = dn.Categories(range(ANSWERS))
     heads = [f"epsilon {epsilon:g}, seeded | hashed" for epsilon in EPSILONS]
     lines = [f"| family | own bits | {' | '.join(heads)} |", "|---|--:|" + "--:|" * 2 * len(EPSILONS)]
-    for name, make in FAMILIES.items():
+    for name, make in MAKERS.items():
         bases = [make(domain, epsilon) for epsilon in EPSILONS]
         cells = (f"{seeded(base)} | {cell(dn.LocalHashing(domain, base.epsilon), base)}" for base in bases)
         lines.append(f"| {name} | {own_bits(bases[0])} | {' | '.join(cells)} |")

@@ -82,6 +82,16 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert "confidence level" in refusal("crosstab", first, second, *mechanisms, "--confidence", "2")
 
 
+def test_a_mode_refuses_the_options_of_the_other(tmp_path: Path) -> None:
+    arguments, asked = written(tmp_path), ("crosstab", "survey.toml", "smokes", "age")
+    for option in ("--store", "--url", "--token"):
+        assert f"No such option '{option}'" in run("crosstab", *arguments, option, "x").stderr
+    for option in ("--mechanism", "--name", "--questions", "--engine", "--workers"):
+        assert f"No such option '{option}'" in run(*asked, option, "x").stderr
+    assert "confidence level" in refusal(*asked, "--confidence", "2")
+    assert "Missing option '--mechanism'" in run("crosstab", arguments[0]).stderr
+
+
 @pytest.mark.needs("pyarrow")
 def test_counted_by_processes_it_is_the_same(tmp_path: Path) -> None:
     first, second, *mechanisms = written(tmp_path)

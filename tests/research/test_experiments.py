@@ -156,7 +156,7 @@ class TestScale:
     def test_the_page_shows_what_was_measured(self) -> None:
         measured, page = committed("scale"), (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
         assert all(part in page for part in measured.strip().split("\n\n"))
-        assert list(rows(measured.partition("A run of")[0]))[2:] == list(scale.FAMILIES)
+        assert list(rows(measured.partition("A run of")[0]))[2:] == list(scale.MAKERS)
         assert "The tally is equal to that of one process." in measured
         assert "A run of 200,000,000 fresh reports" in measured
 
@@ -171,7 +171,7 @@ class TestScale:
     @pytest.mark.needs("pyarrow")
     def test_every_family_is_measured(self) -> None:
         table = scale.table(500)
-        assert len(table) == 2 + len(scale.FAMILIES)
+        assert len(table) == 2 + len(scale.MAKERS)
         assert all(float(cell) >= 0 for line in table[2:] for cell in cells(line)[1:])
 
 

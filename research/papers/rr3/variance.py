@@ -47,7 +47,7 @@ def ddagger(epsilon: float) -> Iterator[Point]:
         yield p1, p1, p2
 
 
-FAMILIES: dict[str, Callable[[float], Iterator[Point]]] = {
+POINTS: dict[str, Callable[[float], Iterator[Point]]] = {
     "EWRR3": equal_weight,
     "RR3-dagger": dagger,
     "RR3-ddagger": ddagger,
@@ -62,15 +62,14 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             for target in TARGETS:
                 best = least(epsilon, target, prior)[1]
                 found = {
-                    name: min(variance(target, point, prior) for point in points(epsilon))
-                    for name, points in FAMILIES.items()
+                    name: min(variance(target, point, prior) for point in points(epsilon)) for name, points in POINTS.items()
                 }
                 for name, each in {**found, "optimum": best}.items():
                     rows.append((label, epsilon, target, name, each, each / best))
     table = Result(COLUMNS, rows)
     over = {
         (name, target): table.numbers("over the optimum", family=name, target=target)
-        for name in FAMILIES
+        for name in POINTS
         for target in TARGETS
     }
     most = over["EWRR3", "degree"].max()
@@ -179,7 +178,7 @@ def plot(result: Result) -> "style.Picture":
     """How much above the optimum each family is, sparse data."""
     figure, axes = style.blank(2, 2, 4.6, 2.8)
     for chart, target in zip(axes, TARGETS, strict=True):
-        for number, name in enumerate(FAMILIES):
+        for number, name in enumerate(POINTS):
             values = result.numbers("over the optimum", prior="sparse", target=target, family=name)
             chart.plot(EPSILONS, values, **style.look(number, name))
         chart.set(xlabel="epsilon", ylabel="variance over the optimum", title=target)

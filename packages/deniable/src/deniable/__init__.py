@@ -8,7 +8,6 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-_STUB = Path(__file__).with_suffix(".pyi")
 _LISTED = re.findall(
     r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", Path(__file__).with_suffix(".pyi").read_text(), re.MULTILINE
 )

@@ -1,12 +1,13 @@
 """From files to one tally, on whatever engine there is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from os import PathLike
 from typing import Literal
 
 from deniable.aggregate import pieces, sources, work
 from deniable.aggregate.engine import engine_of
 from deniable.aggregate.manifest import Aggregate, Book
+from deniable.arrays import Progress
 from deniable.core import Mechanism
 from deniable.errors import EmptyBatch, InvalidParameter
 
@@ -19,7 +20,7 @@ def aggregate(
     damaged: Literal["stop", "skip"] = "stop",
     manifest: str | PathLike[str] | None = None,
     workers: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Aggregate:
     """The tally of all reports in files, equal to the integer to that of one process, whatever the engine.
 

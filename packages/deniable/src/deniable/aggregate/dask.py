@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from deniable.aggregate.engine import Merge, Result, Shared, Task, Work, unreachable
+from deniable.aggregate.engine import Merge, Returned, Shared, Task, Work, unreachable
 from deniable.errors import EngineFailure, InvalidParameter
 from deniable.plugins import optional
 
@@ -53,8 +53,8 @@ class Dask:
         return int(threads)
 
     def run(
-        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
-    ) -> Iterator[Result]:
+        self, work: Work[Shared, Task, Returned], shared: Shared, jobs: Sequence[Task], merge: Merge[Returned]
+    ) -> Iterator[Returned]:
         distributed = _package()
         # As a task, not as scattered data: it can be made again when the worker that holds it dies.
         common = self.connection.submit(_itself, shared, pure=False)
@@ -92,5 +92,5 @@ def _itself(shared: Shared) -> Shared:
     return shared
 
 
-def _merged(merge: Merge[Result], results: list[Result]) -> Result:
+def _merged(merge: Merge[Returned], results: list[Returned]) -> Returned:
     return reduce(merge, results)

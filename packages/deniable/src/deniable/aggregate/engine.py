@@ -20,10 +20,10 @@ OURS = {"dask": "aggregate.dask:Dask", "spark": "aggregate.spark:Spark"}
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
-Work = Callable[[Shared, Task], Result]
-Merge = Callable[[Result, Result], Result]
+Work = Callable[[Shared, Task], Returned]
+Merge = Callable[[Returned, Returned], Returned]
 
 SECONDS = 10  # to wait for a scheduler
 
@@ -36,8 +36,8 @@ class Engine(Protocol):
         """How many jobs run at a time."""
 
     def run(
-        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
-    ) -> Iterator[Result]:
+        self, work: Work[Shared, Task, Returned], shared: Shared, jobs: Sequence[Task], merge: Merge[Returned]
+    ) -> Iterator[Returned]:
         """The results of all jobs in any order, some of them merged already. Every job is in exactly one of them.
 
         A job whose worker dies is done again elsewhere, and only one of its results is used.

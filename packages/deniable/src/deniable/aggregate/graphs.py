@@ -1,8 +1,7 @@
 """Triangles of large graphs on many processes or machines: blocks of people and of answers are jobs, and counts add."""
 
-from collections.abc import Callable
-
 from deniable.aggregate.engine import engine_of
+from deniable.arrays import Progress
 from deniable.core import Coins
 from deniable.graphs.degree_counts import Clustering, estimate_clustering
 from deniable.graphs.graph import Graph
@@ -18,7 +17,7 @@ def count_triangles(
     hubs: int | None = None,
     coins: Coins | None = None,
     workers: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> TriangleEstimate:
     """`deniable.graphs.estimate_triangles` on an engine, as for `aggregate`: the same integers on any, for the same coins.
 
@@ -36,7 +35,7 @@ def count_clustering(
     alpha: float = 1.5,
     coins: Coins | None = None,
     workers: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Clustering:
     """`deniable.graphs.estimate_clustering` on an engine, in the same way."""
     with engine_of(engine, workers) as chosen:

@@ -1,6 +1,6 @@
 """Tallies of combinations from many files, on whatever engine there is: the same people's reports on several questions."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
@@ -12,6 +12,7 @@ from deniable.aggregate.work import unseen
 from deniable.analysis.crosstab import check_cells, chosen
 from deniable.analysis.decoder import decoder
 from deniable.analysis.joint_tally import JointTally
+from deniable.arrays import Progress
 from deniable.core import Mechanism, Reports
 from deniable.errors import EmptyBatch, EngineFailure, InvalidParameter, InvalidReport
 from deniable.files.arrow import from_arrow, open_parquet, pyarrow_package
@@ -74,7 +75,7 @@ def aggregate_joint(
     names: Sequence[str] | None = None,
     engine: object = None,
     workers: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> JointTally:
     """The counts behind a table of two or three questions, from files; the same integers as from one process.
 

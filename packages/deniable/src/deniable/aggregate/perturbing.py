@@ -1,12 +1,13 @@
 """Bulk randomization where answers have been gathered already: a file of reports for each file of answers."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from deniable.aggregate import pieces, sources
 from deniable.aggregate.engine import engine_of
+from deniable.arrays import Progress
 from deniable.core import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.files.answers import randomized, read_answers
@@ -32,7 +33,7 @@ def perturb_files(
     engine: object = None,
     *,
     workers: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Written:
     """Randomize a column of many CSV or Parquet files, each into one Parquet file of reports in the folder.
 

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from deniable.aggregate.engine import Merge, Result, Shared, Task, Work
+from deniable.aggregate.engine import Merge, Returned, Shared, Task, Work
 from deniable.errors import EngineFailure, InvalidParameter
 
 TRIES = 3  # workers that one job may lose
@@ -35,8 +35,8 @@ class Processes:
     at_once: bool = True
 
     def run(
-        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
-    ) -> Iterator[Result]:
+        self, work: Work[Shared, Task, Returned], shared: Shared, jobs: Sequence[Task], merge: Merge[Returned]
+    ) -> Iterator[Returned]:
         alone, allowance = self.workers == 1 or not self.at_once, LOADING
         for done, job in enumerate(jobs if alone else ()):
             start = time.perf_counter()
@@ -50,7 +50,7 @@ class Processes:
         if not alone:
             yield from self._shared_out(work, shared, jobs)
 
-    def _shared_out(self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task]) -> Iterator[Result]:
+    def _shared_out(self, work: Work[Shared, Task, Returned], shared: Shared, jobs: Sequence[Task]) -> Iterator[Returned]:
         try:
             duty = pickle.dumps((work, shared))
         except (pickle.PicklingError, AttributeError, TypeError) as error:

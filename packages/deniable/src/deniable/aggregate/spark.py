@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from deniable.aggregate.engine import Merge, Result, Shared, Task, Work, reach
+from deniable.aggregate.engine import Merge, Returned, Shared, Task, Work, reach
 from deniable.errors import DeniableError, EngineFailure, InvalidParameter
 from deniable.plugins import optional
 
@@ -64,13 +64,13 @@ class Spark:
         return int(self.context.defaultParallelism)
 
     def run(
-        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
-    ) -> Iterator[Result]:
+        self, work: Work[Shared, Task, Returned], shared: Shared, jobs: Sequence[Task], merge: Merge[Returned]
+    ) -> Iterator[Returned]:
         from py4j.protocol import Py4JError
 
         common, workers = self.context.broadcast(shared), self.workers
 
-        def fold(part: Iterable[Task]) -> Iterator[Result | DeniableError]:
+        def fold(part: Iterable[Task]) -> Iterator[Returned | DeniableError]:
             try:
                 results = (work(common.value, job) for job in part)
                 first = next(results, None)

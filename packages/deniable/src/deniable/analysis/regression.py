@@ -19,7 +19,6 @@ from deniable.analysis.together import Together, apart
 from deniable.arrays import Floats, Ints
 from deniable.core import Mechanism
 from deniable.errors import InvalidParameter
-from deniable.wrappers.one_pair import OnePair
 
 Name = TypeVar("Name", bound=str | tuple[str, ...])  # of a question, or of several with one report
 FEWEST = 3  # people for each coefficient
@@ -75,7 +74,7 @@ def regress(
     if kind == "linear" and method == "likelihood" and outcome.decoder is not None:
         raise InvalidParameter("A linear model of a randomized outcome has no exact likelihood. Use method='moments'.")
     used_names = {outcome.name, *read.variables}
-    partly = any(not (isinstance(each.mechanism, OnePair) or set(each.names) <= used_names) for each in design.together)
+    partly = any(not (each.about_pairs or set(each.names) <= used_names) for each in design.together)
     inexact = partly or (outcome.decoder is not None and (kind == "linear" or outcome.decoder.size > 2))
     used: Method = method or ("moments" if inexact else "likelihood")
     design.check_rank()
@@ -89,7 +88,7 @@ def _asked(together: tuple[Together, ...], formula: Formula) -> tuple[Together, 
     names = {formula.outcome.name, *formula.variables}
     found = tuple(each for each in together if names & set(each.names))
     for each in found:
-        if isinstance(each.mechanism, OnePair) and formula.outcome.name in each.names:
+        if each.about_pairs and formula.outcome.name in each.names:
             for term in formula.terms:
                 inside = [factor.name for factor in term if factor.name in each.names]
                 if len(inside) > 1:

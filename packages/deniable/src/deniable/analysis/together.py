@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, singledispatch
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,17 +21,21 @@ Coded = tuple[Ints, Floats]  # for each person a number, and for each number an 
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """The reports of one mechanism on several questions, which the data name by a tuple: ("smokes", "age")."""
+    """The reports of one mechanism on several questions, which the data name by a tuple: ("smokes", "age").
+
+    Each report is about all of them, as those of a compound question are.
+    """
 
     names: tuple[str, ...]
     mechanism: Mechanism
     reports: Reports
+    about_pairs: ClassVar[bool] = False  # a report is about two of the questions, and says nothing of the others
 
     def __post_init__(self) -> None:
         parts = self.mechanism.domain.parts if isinstance(self.mechanism.domain, Product | Vectors) else ()
         if len(parts) != len(self.names) or len(set(self.names)) != len(self.names):
-            raise InvalidParameter(f"The mechanism is for {len(parts)} questions. Give a tuple of as many different names.")
-        if not isinstance(self.mechanism, OnePair | EveryAttribute) and not isinstance(self.mechanism.domain, Product):
+            raise _not_as_many(len(parts))
+        if not self.about_pairs and not isinstance(self.mechanism.domain, Product):
             raise InvalidParameter(
                 "Each of these people reported one answer, so their reports say nothing about how answers are related. Ask "
                 "with plan_tables(domains, epsilon, n)."
@@ -45,31 +49,21 @@ class Together:
     @cached_property
     def codes(self) -> Ints:
         """A number for each person's report; the same for reports that say the same."""
-        if isinstance(self.mechanism, OnePair):
-            return _distinct(self.mechanism, self.reports)[1]
         return decoder(self.mechanism).likelihood(self.reports)[0]
 
     def likelihood(self, names: Sequence[str]) -> Coded:
         """The likelihood of each report under the answers to some of the questions, up to a factor."""
         left = [name for name in self.names if name not in names]
-        if isinstance(self.mechanism, OnePair):
-            rows = _supported(self.mechanism, self.reports, {self.names.index(name) for name in names})
-        elif left:
+        if left:
             raise InvalidParameter(
                 f"People reported {' and '.join(map(repr, self.names))} together, and the model leaves {left[0]!r} out, "
                 "whose shares the likelihood would need. Add it to the formula, or use method='moments'."
             )
-        else:
-            rows = decoder(self.mechanism).likelihood(self.reports)[1].reshape(-1, *map(len, self.answers))
+        rows = decoder(self.mechanism).likelihood(self.reports)[1].reshape(-1, *map(len, self.answers))
         return self.codes, self._ordered(rows, names)
 
     def indicators(self, names: Sequence[str]) -> Coded:
         """The unbiased indicators of the answers to some of the questions."""
-        if isinstance(self.mechanism, OnePair):
-            raise InvalidParameter(
-                "A report on a pair drawn in public has no unbiased indicator of all answers at once. Leave the method out: "
-                "the exact likelihood is used."
-            )
         which, rows = decoder(self.mechanism).indicators(self.reports)
         shape = [len(each) for each in self.answers]
         return which, self._ordered(np.asarray(rows).reshape(-1, *shape), names)
@@ -80,6 +74,59 @@ class Together:
         kept = [name for name in self.names if name in names]
         summed = rows.sum(axis=others) if others else rows
         return summed.transpose(0, *(kept.index(name) + 1 for name in names))
+
+
+@dataclass(frozen=True, eq=False)
+class OnPairs(Together):
+    """Reports on two of the questions each, which were drawn in public."""
+
+    mechanism: OnePair
+    about_pairs = True
+
+    @cached_property
+    def codes(self) -> Ints:
+        return _distinct(self.mechanism, self.reports)[1]
+
+    def likelihood(self, names: Sequence[str]) -> Coded:
+        rows = _supported(self.mechanism, self.reports, {self.names.index(name) for name in names})
+        return self.codes, self._ordered(rows, names)
+
+    def indicators(self, names: Sequence[str]) -> Coded:
+        raise InvalidParameter(
+            "A report on a pair drawn in public has no unbiased indicator of all answers at once. Leave the method out: "
+            "the exact likelihood is used."
+        )
+
+
+Apart = Together | Mapping[str, tuple[Mechanism, Reports]]  # by question, where each has reports of its own
+
+
+@singledispatch
+def read(mechanism: Mechanism, names: tuple[str, ...], reports: Reports) -> Apart:
+    """What reports on several questions are in a model; register a function for a family with a better way."""
+    return Together(names, mechanism, reports)
+
+
+@read.register
+def _(mechanism: OnePair, names: tuple[str, ...], reports: Reports) -> Apart:
+    return OnPairs(names, mechanism, reports)
+
+
+@read.register
+def _(mechanism: WholeRecord, names: tuple[str, ...], reports: Reports) -> Apart:
+    return Together(names, *mechanism.compound(reports))
+
+
+@read.register
+def _(mechanism: EveryAttribute, names: tuple[str, ...], reports: Reports) -> Apart:
+    if len(set(names)) != len(names) or len(names) != len(mechanism.parts):
+        raise _not_as_many(len(mechanism.parts))
+    alone = mechanism.reports_on(reports, range(len(names)))
+    return dict(zip(names, zip(mechanism.parts, alone, strict=True), strict=True))
+
+
+def _not_as_many(parts: int) -> InvalidParameter:
+    return InvalidParameter(f"The mechanism is for {parts} questions. Give a tuple of as many different names.")
 
 
 def _distinct(mechanism: OnePair, reports: Reports) -> tuple[Ints, Ints]:
@@ -122,13 +169,10 @@ def apart(data: Any, mechanisms: Mapping[Any, Mechanism]) -> tuple[Any, dict[str
     for key in several:
         if key not in columns:
             raise InvalidParameter(f"There are no reports on {key!r}. Give them under the same names as their mechanism.")
-        made, reports = mechanisms[key], columns.pop(key)
-        if isinstance(made, WholeRecord):
-            made, reports = made.compound(reports)
-        both = Together(tuple(map(str, key)), made, reports)
-        if isinstance(both.mechanism, EveryAttribute):
-            columns |= dict(zip(both.names, both.mechanism.reports_on(both.reports, range(len(key))), strict=True))
-            own |= dict(zip(both.names, both.mechanism.parts, strict=True))
+        each = read(mechanisms[key], tuple(map(str, key)), columns.pop(key))
+        if isinstance(each, Together):
+            found.append(each)
         else:
-            found.append(both)
+            columns |= {name: reports for name, (_, reports) in each.items()}
+            own |= {name: mechanism for name, (mechanism, _) in each.items()}
     return columns, own, tuple(found)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Words
 from deniable.audit.batch import Batch
 from deniable.audit.feature import Context, Feature
 
@@ -25,7 +24,6 @@ SAMPLE = 2_000  # reports on which all functions are tried
 MOST_FOUND = 4
 CLEAR = 8.0  # deviations that a function must stand out by: several hundred are tried
 
-Words = NDArray[np.uint64]
 Raw = Words | list[bytes]  # hashes: whole numbers below 2^64, or digests
 Hash = Callable[[Sequence[Words], Any], Raw]  # of the seeds of all reports, and one value
 Reduce = Callable[[Any, int], Ints]  # of hashes and the number of buckets

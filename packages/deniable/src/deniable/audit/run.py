@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Progress
 from deniable.audit.batch import Batch, joined
 from deniable.audit.bounds import loss_from_coins, loss_from_shares
 from deniable.audit.clients import (
@@ -30,8 +30,6 @@ from deniable.audit.result import Audit
 from deniable.audit.search import Found, Judge, best
 from deniable.core import Coins, Mechanism, checked_epsilon
 from deniable.errors import InvalidParameter
-
-Progress = Callable[[float], None]
 
 CONFIDENCE = 0.9999
 TRIALS = 200_000

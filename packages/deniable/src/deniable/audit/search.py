@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.audit.events import Event, Literal, Readings, Rule, Score
 from deniable.audit.feature import MOST_LEVELS, Feature
 
@@ -208,7 +207,7 @@ def _literals(tables: Sequence[_Table], people: Ints) -> list[Literal]:
 
 def _rules(
     literals: Sequence[Literal],
-    bits: NDArray[np.bool_],
+    bits: Bools,
     values: Ints,
     pairs: Sequence[tuple[int, int]],
     people: Ints,
@@ -237,7 +236,7 @@ def _rules(
     return found
 
 
-def _opposite(literal: Literal, holds: NDArray[np.bool_]) -> Literal:
+def _opposite(literal: Literal, holds: Bools) -> Literal:
     """That a feature does not have this level: for a binary one, that it has the other."""
     feature, level = literal.feature, int(literal.levels[0])
     if feature.binary:
@@ -255,7 +254,7 @@ def _grown(
     chosen: list[int],
     score: float,
     signed: Sequence[Literal],
-    both: NDArray[np.bool_],
+    both: Bools,
     values: Ints,
     pair: tuple[int, int],
     people: Ints,
@@ -276,7 +275,7 @@ def _grown(
 
 def _scores(
     literals: Sequence[Literal],
-    bits: NDArray[np.bool_],
+    bits: Bools,
     tables: Sequence[_Table],
     fit: Readings,
     values: Ints,

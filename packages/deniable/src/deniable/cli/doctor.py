@@ -43,13 +43,13 @@ def doctor(as_json: bool) -> None:
     deniable doctor
     deniable doctor --json
     """
-    extras = {name: [module for module in modules if find_spec(module) is None] for name, (modules, _) in EXTRAS.items()}
+    extras = {name: [module for module in modules if not _is_installed(module)] for name, (modules, _) in EXTRAS.items()}
     speeds = {
         "direct response, 16 values": _speed(DirectResponse(Categories(range(16)), 1.0)),
         "subset selection, 128 values": _speed(SubsetSelection(Categories(range(128)), 1.0)),
     }
     about = {"deniable": _version("deniable"), "deniable-learn": _version("deniable-learn"), "numpy": np.__version__}
-    about |= {"mixing": "yes" if find_spec(HPKE) is not None else "no; pip install --upgrade cryptography"}
+    about |= {"mixing": "yes" if _is_installed(HPKE) else "no; pip install --upgrade cryptography"}
     about |= {"python": platform.python_version(), "system": platform.platform(), "cores": str(os.cpu_count())}
     if as_json:
         missing = {name: lacking for name, lacking in extras.items() if lacking}
@@ -65,6 +65,13 @@ def doctor(as_json: bool) -> None:
     click.echo("reports per second, one core, secure coins")
     for what, speed in speeds.items():
         click.echo(f"  {what:<30}{speed:>14,.0f}")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it would be in
+        return False
 
 
 def _version(package: str) -> str:

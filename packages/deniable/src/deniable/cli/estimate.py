@@ -1,7 +1,7 @@
 """`deniable estimate`: from files of reports and tallies to shares with intervals."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Progress
 from deniable.cli import options, pipes, surveys
 from deniable.cli.false_reports import FalseReports
 from deniable.cli.modes import Modes, names_survey
@@ -215,7 +215,7 @@ def _check_once(files: tuple[Path, ...]) -> None:
         raise InvalidParameter("A file is listed twice, so its reports would be counted twice. List each file once.")
 
 
-def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable[[float], None]) -> Tally:
+def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Progress) -> Tally:
     """The counts of all files, added; progress goes by their size."""
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     whole, before, tally = max(1, sum(sizes)), 0, Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))

@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from deniable.arrays import Progress
 from deniable.collector.store import Store, opened
 from deniable.collector.text_backup import read_text_backup
-from deniable.collector.transfer import Copied, Watch, copy_all, surveys_of
+from deniable.collector.transfer import Copied, copy_all, surveys_of
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.survey import Survey
 
@@ -15,7 +16,7 @@ SUFFIX = ".partial"
 
 
 def write_backups(
-    names: Sequence[str], store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None
+    names: Sequence[str], store: Store, path: Path, overwrite: bool = False, watch: Progress = lambda _: None
 ) -> list[Copied]:
     """Write a backup of the surveys with these ids, each at one moment, while the collector runs.
 
@@ -39,7 +40,7 @@ def write_backups(
     return copied
 
 
-def read_backups(path: Path, store: Store, watch: Watch = lambda _: None) -> list[Survey]:
+def read_backups(path: Path, store: Store, watch: Progress = lambda _: None) -> list[Survey]:
     """Put a backup into a store that knows none of its surveys yet. What was interrupted goes on where it was."""
     trouble = InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.")
     try:

@@ -7,12 +7,13 @@ before is refused after it. Tokens are not in it.
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from deniable.arrays import Progress
 from deniable.collector.stages import Stage
 from deniable.collector.store import Store
 from deniable.core import Tally
@@ -21,10 +22,9 @@ from deniable.survey import Survey
 
 FORMAT, FIRST_FORMAT = "deniable backup 2", "deniable backup 1"  # the first one has no line for the state
 HEAD = {FORMAT: 5, FIRST_FORMAT: 4}  # lines before the ids
-Watch = Callable[[float], None]  # is called with the share of the work that is done
 
 
-def read_text_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Survey:
+def read_text_backup(path: Path, store: Store, watch: Progress = lambda _: None) -> Survey:
     """Put a backup into a store that does not know its survey yet: all of it, or nothing. It is read twice, line by line."""
     try:
         lines = _lines(path)

@@ -6,9 +6,10 @@ nothing of it shows. Both sides are compared, row by row, before that transactio
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from deniable.arrays import Progress
 from deniable.collector.schema import Table, tables
 from deniable.collector.store import Change, Row, Store, View
 from deniable.errors import InvalidParameter, InvalidReport
@@ -16,7 +17,6 @@ from deniable.survey import Survey
 
 IDS = 10_000  # in one transaction
 OWN = frozenset({"store", "transfers", "tokens", "surveys", "seen"})  # of one store alone, or copied in a way of their own
-Watch = Callable[[float], None]  # is called with the share of the work that is done
 Digest = tuple[int, int]  # how many rows, and the sum of their hashes
 
 
@@ -35,7 +35,7 @@ def surveys_of(store: Store) -> list[str]:
 
 
 def copy_all(
-    source: Store, target: Store, names: Sequence[str], watch: Watch = lambda _: None, at_rest: bool = False
+    source: Store, target: Store, names: Sequence[str], watch: Progress = lambda _: None, at_rest: bool = False
 ) -> list[Copied]:
     """Copy these surveys, one after the other."""
     copied = []
@@ -48,7 +48,9 @@ def copy_all(
     return copied
 
 
-def copy_survey(source: Store, target: Store, survey: str, watch: Watch = lambda _: None, at_rest: bool = False) -> Copied:
+def copy_survey(
+    source: Store, target: Store, survey: str, watch: Progress = lambda _: None, at_rest: bool = False
+) -> Copied:
     """Copy all about the survey with this id: contract, stage, tallies, ids, tokens, kept reports.
 
     Of a source that is in use this is one consistent moment. `at_rest` refuses to finish if reports have arrived since then.
@@ -90,7 +92,7 @@ def _begun(target: Store, survey: str, spec: str) -> int:
         return number
 
 
-def _copy_ids(view: View, old: int, target: Store, new: int, watch: Watch) -> int:
+def _copy_ids(view: View, old: int, target: Store, new: int, watch: Progress) -> int:
     """Copy the ids that are not there yet, and compare them all; how many there are."""
     whole = max(1, view.count_ids(old))
     for attempt in ("again", "in vain"):

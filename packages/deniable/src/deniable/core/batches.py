@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Words
+from deniable.arrays import Bytes, Words, Words32
 from deniable.core.coins import Coins, SecureCoins, SeededCoins, StreamCoins
 from deniable.core.fusing import Draw, Other, Pass, Plan, plan
 from deniable.core.layout import Drawn, Layout, Number
@@ -159,7 +158,7 @@ class FusedRun:
         draw_words(self._words[start : start + 4 * size + 15], bound, coins, size)
 
 
-def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> NDArray[np.uint32]:
+def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> Words32:
     """Words that may be scaled: each that is refused gives way to one that is drawn later, as in `below`."""
     words = coins.draw_into(room, 4 * size).view(np.uint32)
     if bound & (bound - 1) == 0:
@@ -175,7 +174,7 @@ def draw_words(room: Bytes, bound: int, coins: StreamCoins, size: int) -> NDArra
 class _Memory:
     """The arrays of one pass."""
 
-    def __init__(self, steps: Pass, words: NDArray[np.uint32], longs: Words, bits: Bytes) -> None:
+    def __init__(self, steps: Pass, words: Words32, longs: Words, bits: Bytes) -> None:
         self._pass, size = steps, words.shape[1]
         kinds = [column for column, _ in steps.stores]
         names = ("uint8", "uint16", "uint32", "int64")

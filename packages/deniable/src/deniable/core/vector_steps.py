@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Words
+from deniable.arrays import Bytes, Words, Words32
 from deniable.core.batches import draw_words
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins, StreamCoins
@@ -169,7 +168,7 @@ def _tossing(whole: int) -> Run:
     return operate
 
 
-def drawn_columns(room: Bytes, bound: int, coins: StreamCoins, columns: int, size: int) -> NDArray[np.uint32]:
+def drawn_columns(room: Bytes, bound: int, coins: StreamCoins, columns: int, size: int) -> Words32:
     """Words of some columns, one after the other, that may be scaled: each draws anew what it refuses before the next."""
     if bound & (bound - 1) == 0:  # none is refused
         return draw_words(room, bound, coins, columns * size).reshape(columns, size)

@@ -9,9 +9,9 @@ from threading import Lock
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Words32
 from deniable.discovery.gathered import Gathered, Round, gathered
-from deniable.discovery.names import Row, complete, name_of
+from deniable.discovery.names import complete, name_of
 from deniable.discovery.planning import KEPT, RIVALS, WIDE
 from deniable.discovery.search import Evidence, Paths, search
 from deniable.domains.string_codes import prefix_code
@@ -41,7 +41,7 @@ class Candidates:
     reports: Gathered
     sizes: Ints
     tables: Sequence[Floats]
-    words: Row
+    words: Words32
     names: Sequence[str | int]
     likely: Floats
     support: Floats
@@ -105,7 +105,7 @@ def searched(reports: Gathered, most: int) -> Candidates:
     return Candidates(reports, reports.sizes, reports.whole, words, names, np.array(chances), certain)
 
 
-def _rows(domain: Strings, names: Sequence[str | int]) -> Row:
+def _rows(domain: Strings, names: Sequence[str | int]) -> Words32:
     """The bits of strings that prefixes are taken from, as far as the longest prefix goes."""
     return leading(domain.index(list(names)).words, domain.prefixes[-1]) if names else np.zeros((0, 1), np.uint32)
 
@@ -122,7 +122,7 @@ class Support:
     unknown: Floats
 
     @classmethod
-    def of(cls, evidence: Evidence, words: Row, cells: Ints) -> "Support":
+    def of(cls, evidence: Evidence, words: Words32, cells: Ints) -> "Support":
         """By the evidence that is left; a column of infinitely many bits is not asked for."""
         if not len(words):
             return cls(np.zeros((0, 1)), np.ones((0, 1)))
@@ -143,7 +143,7 @@ class Support:
         return np.asarray(1 / (1 + np.exp(-np.clip(least, -30, 30))))
 
 
-def unknown_bits(domain: Strings, words: Row) -> Floats:
+def unknown_bits(domain: Strings, words: Words32) -> Floats:
     """The bits of each string that the levels from each one on have to tell, infinitely many where that is not asked.
 
     For texts, those after the prefix of the level before, and as many as it takes to number the prefixes that went on.
@@ -162,7 +162,7 @@ def unknown_bits(domain: Strings, words: Row) -> Floats:
 class Rivals:
     """Strings that share prefixes, one of which is frequent; its share is split between them by their likelihoods."""
 
-    words: Row
+    words: Words32
     cells: Ints
     bits: Floats  # the longer a string, the less likely beforehand
     parts: Floats
@@ -170,12 +170,12 @@ class Rivals:
     share: float = 0.0
 
     @classmethod
-    def of(cls, words: Row, cells: Ints, bits: Floats) -> "Rivals":
+    def of(cls, words: Words32, cells: Ints, bits: Floats) -> "Rivals":
         """None of them is explained yet."""
         return cls(words, cells, bits, np.zeros(len(words)), np.zeros(len(words)))
 
     @property
-    def likely(self) -> list[tuple[Row, float, float]]:
+    def likely(self) -> list[tuple[Words32, float, float]]:
         """The strings that may be the frequent one, how likely each is, and its support if it is almost certain."""
         chances = np.maximum(self.parts, np.where(self.most >= NEAR * self.most.max(), DOUBT, 0.0))
         support = np.where(self.parts > ALMOST, self.most, 0.0)
@@ -208,7 +208,7 @@ class Rivals:
             evidence.explain(self.cells[place], sign * self.share * float(self.parts[place]))
 
 
-def _explained(evidence: Evidence, words: Row, needed: float) -> list[Rivals]:
+def _explained(evidence: Evidence, words: Words32, needed: float) -> list[Rivals]:
     """The strings among these that are certain, each with its rivals; their shares are subtracted from the evidence.
 
     The string with the most support goes first. Strings with the same first prefixes may be the frequent one instead. One

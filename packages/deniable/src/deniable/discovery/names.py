@@ -3,16 +3,13 @@
 import unicodedata
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bools
+from deniable.arrays import Bools, Words32
 from deniable.domains.string_codes import prefix_code
 from deniable.domains.strings import KEY, Strings
 
-Row = NDArray[np.uint32]
 
-
-def complete(domain: Strings, row: Row) -> Bools:
+def complete(domain: Strings, row: Words32) -> Bools:
     """The levels whose prefix holds the whole string, so that their cell has no other but by chance."""
     if domain.form == KEY:
         return np.ones(len(domain.prefixes), np.bool_)
@@ -21,7 +18,7 @@ def complete(domain: Strings, row: Row) -> Bools:
     return np.array([bits >= size for bits in domain.prefixes])
 
 
-def name_of(domain: Strings, row: Row) -> str | int | None:
+def name_of(domain: Strings, row: Words32) -> str | int | None:
     """The string of a row of words; None if it cannot be an answer."""
     number = int.from_bytes(row.astype(">u4").tobytes(), "big")
     bits = 32 * len(row)

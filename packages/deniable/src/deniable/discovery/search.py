@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats, Ints, Words32
 from deniable.discovery.evolution import cap_of
 from deniable.domains.string_codes import prefix_code
-from deniable.domains.string_hash import Words, begun, finished, hashed, mixed
+from deniable.domains.string_hash import begun, finished, hashed, mixed
 from deniable.domains.strings import KEY, Strings, leading
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
@@ -23,7 +23,7 @@ _ENDED = 1  # the node of a code whose string is complete
 class Paths:
     """Prefixes: their bits as words, where each stands in the code of its form, and its score so far."""
 
-    words: Words
+    words: Words32
     nodes: Ints
     scores: Floats
 
@@ -83,11 +83,11 @@ class Evidence:
         """What a level adds to the scores of prefixes in these cells."""
         return self._added[level][cells]
 
-    def cells(self, words: Words) -> Ints:
+    def cells(self, words: Words32) -> Ints:
         """The cells of strings at each level of the search."""
         return prefix_cells(self.domain, words)
 
-    def scores(self, words: Words) -> Floats:
+    def scores(self, words: Words32) -> Floats:
         """The scores of whole strings, from all levels."""
         return self.at(self.cells(words))[2]
 
@@ -136,7 +136,7 @@ def _from_each(parts: Floats) -> Floats:
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1])
 
 
-def prefix_cells(domain: Strings, words: Words) -> Ints:
+def prefix_cells(domain: Strings, words: Words32) -> Ints:
     """The cells of strings, of which the bits of the longest prefix are given, at each level of the search."""
     columns = [hashed(leading(words, bits), level, domain.cells) for level, bits in enumerate(domain.prefixes)]
     return np.stack(columns, axis=1)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats, Ints, Words32
 from deniable.core import Estimate, Tally
 from deniable.discovery.candidates import Candidates
 from deniable.discovery.evolution import tail
 from deniable.discovery.found import Found, Name
 from deniable.discovery.missing import Missing
-from deniable.discovery.names import Row, complete
+from deniable.discovery.names import complete
 from deniable.domains.sifted_strings import SiftedStrings
 from deniable.domains.strings import Strings
 from deniable.errors import InvalidParameter
@@ -193,7 +193,7 @@ def _debiased(domain: Strings, shares: Floats) -> Floats:
     return np.asarray((shares - 1 / domain.cells) * domain.cells / (domain.cells - 1))
 
 
-def _wholes(domain: Strings, words: Row) -> Bools:
+def _wholes(domain: Strings, words: Words32) -> Bools:
     return np.array([complete(domain, row) for row in words], np.bool_).reshape(len(words), len(domain.prefixes))
 
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import WHOLE, Answers, Coins, Domain, Input
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -55,7 +54,7 @@ class Link(Domain[float | None, Ints]):
         linked, up = codes
         return np.where(linked == 1, np.where(coins.toss_each(up), HIGH, LOW), NONE)
 
-    def _weights(self, values: Answers) -> tuple[NDArray[np.bool_], Floats]:
+    def _weights(self, values: Answers) -> tuple[Bools, Floats]:
         """Who has a link, and its weight; the low end where there is none."""
         listed = values.tolist() if isinstance(values, np.ndarray) else values
         linked = np.array([value is not None for value in listed], np.bool_)

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.arrays import Bools, Ints
-from deniable.domains.string_hash import Words
+from deniable.arrays import Bools, Ints, Words32
 from deniable.domains.strings import KEY, Batch, Strings
 from deniable.errors import InvalidParameter
 
@@ -42,12 +41,12 @@ class SiftedStrings(Strings):
         return self.cells + 1
 
     @cached_property
-    def _known(self) -> tuple[Words, Ints]:
+    def _known(self) -> tuple[Words32, Ints]:
         """The words of the known strings, and the cell of each as a whole."""
         words = self.index([*self.known]).words
         return words, self.word_cells(words)[:, -1]
 
-    def is_known(self, words: Words, whole: Ints) -> Bools:
+    def is_known(self, words: Words32, whole: Ints) -> Bools:
         """Which strings are known, given their words and the cell of each as a whole."""
         found = np.zeros(len(words), np.bool_)
         for row, cell in zip(*self._known, strict=True):

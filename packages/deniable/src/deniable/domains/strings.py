@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Words32
 from deniable.core import Answers, Domain
 from deniable.domains.string_codes import FORMS, prefix_code
-from deniable.domains.string_hash import Words, hashed
+from deniable.domains.string_hash import hashed
 from deniable.errors import InvalidParameter, OutsideDomain
 
 LONGEST = 64  # bytes of a string
@@ -28,7 +28,7 @@ _SPACES = re.compile("[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u20
 class Batch(NamedTuple):
     """The strings of a batch as words, those of one person after the other."""
 
-    words: Words
+    words: Words32
     starts: Ints
     counts: Ints
 
@@ -154,7 +154,7 @@ class Strings(Domain[str | int | Sequence[str], Batch]):
             raise OutsideDomain("An answer is not a string. Write it as text.") from None
         return Batch(self._words(list(known))[places], np.cumsum(counts) - counts, counts)
 
-    def _words(self, strings: Sequence[object]) -> Words:
+    def _words(self, strings: Sequence[object]) -> Words32:
         if self.form == KEY:
             return self._key_words(np.array([self.key(each) for each in strings], np.uint64))
         code, bits = prefix_code(self.form), 32 * self.width
@@ -178,7 +178,7 @@ class Strings(Domain[str | int | Sequence[str], Batch]):
             number = number << 20 | part
         return number >> 80 - self.length
 
-    def _key_words(self, keys: NDArray[np.generic]) -> Words:
+    def _key_words(self, keys: NDArray[np.generic]) -> Words32:
         numbers = keys.astype(np.uint64)
         if self.length < 64 and len(numbers) and int(numbers.max()) >> self.length:
             raise OutsideDomain(f"A key is not a number of {self.length} bits.")
@@ -191,14 +191,14 @@ class Strings(Domain[str | int | Sequence[str], Batch]):
         chosen = batch.starts if draw is None else batch.starts + np.asarray(draw) % batch.counts
         return self.word_cells(batch.words[chosen])
 
-    def word_cells(self, words: Words) -> Ints:
+    def word_cells(self, words: Words32) -> Ints:
         """The cells of strings, a column for each prefix and one for all of the string."""
         columns = [hashed(leading(words, bits), level, self.cells) for level, bits in enumerate(self.prefixes)]
         columns.append(hashed(words[:, self.width :], len(self.prefixes), self.cells))
         return np.stack(columns, axis=1)
 
 
-def leading(words: Words, bits: int) -> Words:
+def leading(words: Words32, bits: int) -> Words32:
     """The words that the first bits of each row take, all other bits being zero."""
     used = (bits + 31) // 32
     kept = words[:, :used].copy()

@@ -10,10 +10,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Progress
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.files.names import Names, in_order
-from deniable.files.tables import ROWS, Progress, column_names, csv_rows, existing, parquet_table
+from deniable.files.tables import ROWS, column_names, csv_rows, existing, parquet_table
 from deniable.graphs.graph import Graph
 from deniable.graphs.imported import imported_graph
 

@@ -7,10 +7,10 @@ from os import PathLike
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Progress
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.files.names import Names
-from deniable.files.tables import Progress, column_batches
+from deniable.files.tables import column_batches
 
 
 @dataclass(frozen=True, repr=False, eq=False)

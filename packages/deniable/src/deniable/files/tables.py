@@ -12,14 +12,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from deniable.arrays import Progress
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.files.arrow import open_parquet, pyarrow_package
 from deniable.files.compression import compression, damage, decompressed, plain_name
 
 LISTED = 20  # columns that a message names
 ROWS = 1 << 16  # read at a time
-
-Progress = Callable[[float], None]  # is called with the share that is done
 
 
 def existing(path: str | PathLike[str]) -> Path:

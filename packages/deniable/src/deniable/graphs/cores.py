@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.arrays import Bools, Ints
+from deniable.arrays import Bools, Ints, Progress
 from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.errors import InvalidParameter
-from deniable.graphs.cycles import Progress
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import CONFIDENCE
 from deniable.mechanisms.sparse.noisy_count import NoisyCount

@@ -11,13 +11,12 @@ unbiased counts of these, the variance has an unbiased estimate from the answers
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Bytes, Floats
+from deniable.arrays import Bytes, Floats, Progress
 from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
@@ -28,7 +27,6 @@ from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
 MOST_PEOPLE = 1 << 13  # all pairs are answered, and two matrices of them must fit into memory
 ROWS = 512  # worked out at a time
-Progress = Callable[[float], None]  # is called with the share that is done
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Progress
 from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
@@ -158,7 +158,7 @@ def estimate_clustering(
     coins: Coins | None = None,
     *,
     run: Run = in_turn,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Clustering:
     """Simulate the clustering coefficient: triangles with three quarters of the budget of an edge, 2-stars with the rest.
 

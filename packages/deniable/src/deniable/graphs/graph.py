@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Bools, Ints
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.kernels.lists import closed_pairs, pairs_within
 
@@ -102,7 +102,7 @@ class Graph:
         """How many pairs of lower neighbours each vertex has."""
         return self.degrees * (self.degrees - 1) // 2
 
-    def are_edges(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
+    def are_edges(self, first: Ints, second: Ints) -> Bools:
         """Whether each of these pairs is an edge."""
         codes = self.owners * self.vertices + self.lower
         asked = np.maximum(first, second) * self.vertices + np.minimum(first, second)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats, Ints
+from deniable.arrays import Bytes, Floats, Ints, Words
 from deniable.core import Coins
 from deniable.graphs.graph import Graph
 from deniable.graphs.outlook import largest_answer
@@ -22,13 +21,13 @@ class Download:
     `between` is the response of a pair of hubs, `other` that of any other pair; `bits` is what all answers take.
     """
 
-    words: NDArray[np.uint64]
+    words: Words
     hubs: int
     between: CoordinateResponse
     other: CoordinateResponse
     bits: int
 
-    def rows(self, places: Ints) -> NDArray[np.uint64]:
+    def rows(self, places: Ints) -> Words:
         """The answers about the people at these places."""
         return self.words[places]
 

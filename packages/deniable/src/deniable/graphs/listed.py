@@ -16,7 +16,7 @@ from deniable.graphs.hubs import Download, plain_between, put_in_order, put_into
 from deniable.graphs.lists import CircleLists
 from deniable.graphs.ownership import Circle
 from deniable.graphs.response import CompressedLists
-from deniable.graphs.running import Progress, Run, coins_for, in_turn, seeds
+from deniable.graphs.running import Meter, Run, coins_for, in_turn, seeds
 from deniable.kernels.blocks import fill_block
 from deniable.kernels.lists import DrawnLists, pair_ones
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
@@ -94,7 +94,7 @@ def answered(
     lists: CompressedLists,
     coins: Coins,
     run: Run = in_turn,
-    progress: Progress | None = None,
+    progress: Meter | None = None,
 ) -> Listed:
     """Everybody's report of the second round. `rank` is each person's public place, the first `hubs` places are the hubs'.
 
@@ -103,7 +103,7 @@ def answered(
     size, everybody_is = graph.vertices, hubs >= graph.vertices
     silent = np.full(size, True) if everybody_is else None
     code = CircleLists(Circle(size), lists, noisy, coins.public(1 << 62, size).astype(np.uint64), silent)
-    labels, bits = _encoded(code, graph, rank, hubs, coins, run, progress or Progress())
+    labels, bits = _encoded(code, graph, rank, hubs, coins, run, progress or Meter())
     plain = np.zeros((0, 0), np.uint8)
     if hubs:
         between = plain_between(graph, rank, hubs, between_epsilon, coins)
@@ -123,7 +123,7 @@ class Lists:
 
 
 def _encoded(
-    code: CircleLists, graph: Graph, rank: Ints, hubs: int, coins: Coins, run: Run, progress: Progress
+    code: CircleLists, graph: Graph, rank: Ints, hubs: int, coins: Coins, run: Run, progress: Meter
 ) -> tuple[Ints, int]:
     """The labels of all people, one after the other, and what they take to send."""
     size, labels, bits = code.circle.people, np.empty(int(code.base[-1]), np.int64), 0

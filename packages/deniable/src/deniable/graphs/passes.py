@@ -17,7 +17,7 @@ from deniable.graphs.graph import Graph
 from deniable.graphs.hubs import unbiased, widest
 from deniable.graphs.listed import Listed
 from deniable.graphs.outlook import exact_places, few_neighbours, largest_answer, taken_as_largest
-from deniable.graphs.running import Progress, Run, in_turn
+from deniable.graphs.running import Meter, Run, in_turn
 from deniable.kernels.blocks import block_sums
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
 
@@ -46,9 +46,9 @@ def each_unbiased(ones: Ints, answers: Ints, response: CoordinateResponse) -> Fl
     return unbiased(ones - float(response.q) * answers, 0, response)
 
 
-def seen(ordered: Graph, listed: Listed, run: Run = in_turn, progress: Progress | None = None) -> Seen:
+def seen(ordered: Graph, listed: Listed, run: Run = in_turn, progress: Meter | None = None) -> Seen:
     """What everybody sees; the graph is numbered in the order."""
-    meter, size, degrees = progress or Progress(), ordered.vertices, ordered.degrees
+    meter, size, degrees = progress or Meter(), ordered.vertices, ordered.degrees
     works_out = (np.arange(size) < exact_places(size)) & (degrees > few_neighbours(size))
     ones, local = np.zeros((size, 2), np.int64), 1.0 * taken_as_largest(degrees, np.arange(size), size)
     local[: listed.hubs] *= largest_answer(listed.between)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Ints
+from deniable.arrays import Bools, Bytes, Ints, Words
 from deniable.core import Coins, PackedBits
 from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
@@ -37,12 +36,12 @@ class NoisyGraph:
         """A graph taken as answers, as in an example with known noise."""
         return cls(coordinate, PackedBits(packed_rows(graph), graph.vertices), bits)
 
-    def answers(self, low: Ints, high: Ints) -> NDArray[np.bool_]:
+    def answers(self, low: Ints, high: Ints) -> Bools:
         """What was answered for pairs low < high."""
         return (self.rows.bytes[high, low >> 3] >> (low & 7) & 1).astype(np.bool_)
 
     @cached_property
-    def both_ways(self) -> NDArray[np.uint64]:
+    def both_ways(self) -> Words:
         """All answers as a symmetric matrix of bits, in rows of words."""
         packed = self.rows.bytes
         full = packed.copy()

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from deniable.arrays import Progress
 from deniable.core import Coins, SeededCoins
 from deniable.mechanisms.sparse.encoder import stream
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 
 class Run(Protocol):
@@ -17,30 +18,30 @@ class Run(Protocol):
 
     def __call__(
         self,
-        work: Callable[[Shared, Task], Result],
+        work: Callable[[Shared, Task], Returned],
         shared: Shared,
         jobs: Sequence[Task],
-        merge: Callable[[Result, Result], Result],
-    ) -> Iterator[Result]:
+        merge: Callable[[Returned, Returned], Returned],
+    ) -> Iterator[Returned]:
         """The results of all jobs in any order, some of them merged already."""
 
 
 def in_turn(
-    work: Callable[[Shared, Task], Result],
+    work: Callable[[Shared, Task], Returned],
     shared: Shared,
     jobs: Sequence[Task],
-    merge: Callable[[Result, Result], Result],
-) -> Iterator[Result]:
+    merge: Callable[[Returned, Returned], Returned],
+) -> Iterator[Returned]:
     """One job after the other, in this process."""
     for job in jobs:
         yield work(shared, job)
 
 
 @dataclass
-class Progress:
+class Meter:
     """How much of the work is done: stages, each with its share of the whole."""
 
-    tell: Callable[[float], None] | None = None
+    tell: Progress | None = None
     done: float = field(default=0.0, init=False)
 
     def add(self, share: float) -> None:

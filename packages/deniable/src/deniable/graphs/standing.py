@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Bytes, Ints, Words
 from deniable.core import Coins, PackedBits
@@ -163,7 +162,7 @@ class FewRows(Download):
     labels: Ints
     plain: Bytes
 
-    def rows(self, places: Ints) -> NDArray[np.uint64]:
+    def rows(self, places: Ints) -> Words:
         """The answers about the people at these places."""
         standing, lists = self.answers.standing, self.answers.lists
         size = len(standing.noisy)

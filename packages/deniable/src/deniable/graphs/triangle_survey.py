@@ -4,12 +4,12 @@ Noisy numbers of neighbours put the people in order and divide the budget. Then 
 downloads all of them, and reports a noisy count of the triangles whose other two people come before them in the order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats, Ints, Progress
 from deniable.core import Coins, checked_coins, checked_epsilon
 from deniable.graphs import noise
 from deniable.graphs.evidence import Evidence, looked_at
@@ -21,7 +21,7 @@ from deniable.graphs.outlook import Outlook
 from deniable.graphs.ownership import Circle
 from deniable.graphs.passes import seen
 from deniable.graphs.plan import DEGREES, Plan, planned
-from deniable.graphs.running import Progress, Run, in_turn
+from deniable.graphs.running import Meter, Run, in_turn
 from deniable.mechanisms.sparse.index_law import checked_alpha
 from deniable.mechanisms.sparse.noisy_count import NoisyCount
 
@@ -42,7 +42,7 @@ def estimate_triangles(
     coins: Coins | None = None,
     *,
     run: Run = in_turn,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> TriangleEstimate:
     """Simulate all rounds on a graph: epsilon bounds what is learnt about any one edge (edge local privacy).
 
@@ -60,7 +60,7 @@ def estimate_triangles(
     """
     checked_epsilon(epsilon)
     checked_alpha(alpha)
-    coins, meter = checked_coins(coins), Progress(progress)
+    coins, meter = checked_coins(coins), Meter(progress)
     graph = graph.renumbered(np.argsort(coins.public(1 << 62, graph.vertices), kind="stable"))  # a public circle
     size, degrees = graph.vertices, NoisyCount(DEGREES * epsilon)
     noisy = Circle(size).numbers(graph) + degrees.noise(size, coins)

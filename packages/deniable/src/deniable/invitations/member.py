@@ -14,7 +14,6 @@ from deniable.errors import InvalidParameter
 
 KEY_BYTES = 32
 SECRET_BYTES = 16
-TAG_BYTES = 32
 _START = 8  # of what is tagged: all of a message but its format, the length of the tag and the checksum
 _CHECKSUM = 4
 

@@ -11,14 +11,9 @@ chunk. Coordinate y of draw k of chunk j under a 64-bit key is a function of (ke
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints, Words
+from deniable.arrays import Bytes, Ints, Ints32, Words, Words32
 from deniable.kernels.plain import compiled_in
-
-Small = NDArray[np.uint32]
-Values = NDArray[np.uint8]
-Names = NDArray[np.int32]
 
 MASK, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MULTIPLY_0, MULTIPLY_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -37,7 +32,7 @@ def philox(c0: Words, c1: Words, c2: Words, c3: Words, key: Words) -> tuple[Word
     return c0, c1, c2, c3
 
 
-def less_words(block: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Small:
+def less_words(block: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Words32:
     """For each block of 32 coordinates the bits of those whose number is below the threshold."""
     low, high = label & MASK, label >> HALF
     less, equal = np.zeros(len(block), np.uint64), np.full(len(block), MASK)
@@ -57,7 +52,7 @@ def less_words(block: Words, chunk: Words, label: Words, key: Words, threshold: 
 
 
 @compiled_in("draws_compiled", lambda place, *_: place.size * 8)
-def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Values:
+def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Bytes:
     """One coordinate of a draw of two values for each row."""
     out = np.empty(len(place), np.uint8)
     for start in range(0, len(place), AT_ONCE):
@@ -68,7 +63,7 @@ def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: i
 
 
 @compiled_in("draws_compiled", lambda place, *_: place.size * 8)
-def draw_values(place: Words, chunk: Words, label: Words, key: Words, threshold: int, values: int) -> Values:
+def draw_values(place: Words, chunk: Words, label: Words, key: Words, threshold: int, values: int) -> Bytes:
     """One coordinate of a draw of more than two values for each row."""
     out = np.empty(len(place), np.uint8)
     for start in range(0, len(place), AT_ONCE):
@@ -82,7 +77,7 @@ def draw_values(place: Words, chunk: Words, label: Words, key: Words, threshold:
 
 @compiled_in("draws_compiled", lambda rows, row, first, last, *_: int((last - first).sum()) // 4)
 def draw_rows(
-    rows: Small, row: Ints, first: Ints, last: Ints, chunk: Words, label: Words, key: Words, threshold: int
+    rows: Words32, row: Ints, first: Ints, last: Ints, chunk: Words, label: Words, key: Words, threshold: int
 ) -> None:
     """Write coordinates first..last - 1 of a draw into a row of packed bits, for each chunk; rows begin as zeros."""
     begin, blocks = first >> 5, np.where(first < last, (last - 1 >> 5) - (first >> 5) + 1, 0)
@@ -99,7 +94,7 @@ def draw_rows(
 
 
 @compiled_in("draws_compiled", lambda words, table: words.size * 4)
-def take_ones(words: Small, table: Names) -> Names:
+def take_ones(words: Words32, table: Ints32) -> Ints32:
     """The entries of the table, which has 32 for each word, whose bits are one."""
     return table[np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))]
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numba import njit
 
-from deniable.arrays import Ints, Words
+from deniable.arrays import Bytes, Ints, Ints32, Words, Words32
 from deniable.kernels.compiled import ALL, ZERO, compare_digit
-from deniable.kernels.draws import HALF, MASK, MULTIPLY_0, MULTIPLY_1, WEYL_0, WEYL_1, Names, Small, Values
+from deniable.kernels.draws import HALF, MASK, MULTIPLY_0, MULTIPLY_1, WEYL_0, WEYL_1
 from deniable.kernels.draws import scrambled as plain_scrambled
 from deniable.kernels.lanes_compiled import use_widest_vectors
 
@@ -51,7 +51,7 @@ def settle_bit(group, place, chunk, label, key, threshold):  # type: ignore[no-u
     return False
 
 
-def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Values:
+def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Bytes:
     out = np.empty(len(place), np.uint8)
     _draw_bits(place, chunk, label, key, np.uint64(threshold), out)
     return out
@@ -73,7 +73,7 @@ def _draw_bits(place, chunk, label, key, threshold, out):  # type: ignore[no-unt
             out[i] = np.uint8(settle_bit(1, place[i], chunk[i], label[i], key[i], threshold))
 
 
-def draw_values(place: Words, chunk: Words, label: Words, key: Words, threshold: int, values: int) -> Values:
+def draw_values(place: Words, chunk: Words, label: Words, key: Words, threshold: int, values: int) -> Bytes:
     out = np.empty(len(place), np.uint8)
     _draw_values(place, chunk, label, key, np.uint64(threshold), np.uint64(values), out)
     return out
@@ -98,7 +98,7 @@ def _draw_values(place, chunk, label, key, threshold, values, out):  # type: ign
 
 
 def draw_rows(
-    rows: Small, row: Ints, first: Ints, last: Ints, chunk: Words, label: Words, key: Words, threshold: int
+    rows: Words32, row: Ints, first: Ints, last: Ints, chunk: Words, label: Words, key: Words, threshold: int
 ) -> None:
     longest = int((last - first).max(initial=0)) // 32 + 2
     less, equal = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
@@ -161,7 +161,7 @@ def _settle_word(i, block, c1, c2, c3, k0, k1, digits, less, equal):  # type: ig
     less[i] = np.uint32(lt)
 
 
-def take_ones(words: Small, table: Names) -> Names:
+def take_ones(words: Words32, table: Ints32) -> Ints32:
     out = np.empty(int(np.bitwise_count(words).sum()) + 1, np.int32)
     return out[: _take_ones(words, table, out)]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Ints, Words
+from deniable.arrays import Bytes, Ints, Words, Words32
 from deniable.kernels.plain import compiled_in
 
 Register = NDArray[np.signedinteger]
@@ -28,14 +28,14 @@ class Arrays:
     """What the steps read and write, a column in each row; `registers` says how wide their numbers are."""
 
     registers: Register
-    words: NDArray[np.uint32]
+    words: Words32
     longs: Words
     bits: Bytes
     numbers: Ints
     tables: Register
     out_8: Bytes
     out_16: NDArray[np.uint16]
-    out_32: NDArray[np.uint32]
+    out_32: Words32
     out_64: Ints
 
 
@@ -112,7 +112,7 @@ _STEPS: Mapping[int, Callable[..., Ints]] = {
 
 
 @compiled_in("fused_compiled", lambda words, n: words.size)
-def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+def refused_places(words: Words32, n: int) -> Ints:
     """The places of the words that `scale` would refuse for a number below n."""
     low = words * np.uint32(n)  # modulo 2^32
     return np.flatnonzero(low < np.uint32((1 << 32) % n))

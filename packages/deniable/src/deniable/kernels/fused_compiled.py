@@ -2,9 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Words32
 from deniable.kernels import fused
 from deniable.kernels.fused import Arrays
 from deniable.kernels.lanes_compiled import LANES, lanes_refused, write_positions
@@ -175,7 +174,7 @@ def _step(op, registers, a, b, c, p, q, r, tables, to, many):  # type: ignore[no
             registers[to, i] = max(registers[a, i], registers[b, i])
 
 
-def refused_places(words: NDArray[np.uint32], n: int) -> Ints:
+def refused_places(words: Words32, n: int) -> Ints:
     bound, least, found = np.uint32(n), np.uint32((1 << 32) % n), np.empty(16, np.int64)
     count = _refused_places(words, bound, least, found)
     if count > len(found):

@@ -1,9 +1,8 @@
 """Lists of many people in columns, from their starts on: what is wrong with them, the order of each, one number of each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.kernels.plain import compiled_in
 
 FINE, UNSORTED, KEY_OUTSIDE, VALUE_OUTSIDE = range(4)
@@ -25,7 +24,7 @@ def rise(starts: Ints, numbers: Ints) -> bool:
     return not falls(starts, numbers).any()
 
 
-def falls(starts: Ints, keys: Ints) -> NDArray[np.bool_]:
+def falls(starts: Ints, keys: Ints) -> Bools:
     """For each number but the first, whether it is not larger than the one before it of the same person."""
     found = keys[1:] <= keys[:-1]
     first = starts[1:-1]

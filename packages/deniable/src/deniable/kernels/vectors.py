@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats, Ints, Words
+from deniable.arrays import Bytes, Floats, Ints, Words, Words32
 from deniable.kernels.fused import CUT
 from deniable.kernels.plain import compiled_in
 from deniable.kernels.steps import grid_codes
@@ -56,7 +56,7 @@ def rounded_numbers(numbers: Floats, grid: Grid, words: Words, points: Codes) ->
 
 
 @compiled_in("vectors_compiled", lambda points, *_: points.shape[0] * 64)
-def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
+def toss_columns(points: Codes, words: Words32, whole: int, first: int, rows: Bytes) -> None:
     """Write a bit for each number of some columns, from `first` on: whether its word, scaled to `whole`, is below it.
 
     The words have a row for each column. `first` is a multiple of eight, and no byte has bits of further columns.

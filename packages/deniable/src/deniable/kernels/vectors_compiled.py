@@ -2,9 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from deniable.arrays import Bytes, Floats, Ints, Words
+from deniable.arrays import Bytes, Floats, Ints, Words, Words32
 from deniable.kernels.fused import CUT
 from deniable.kernels.lanes_compiled import LANES, TILE, lanes_with, store_word, turn_tile
 from deniable.kernels.steps_compiled import grid_code, is_power, moved_inside
@@ -97,7 +96,7 @@ def _rounded_of_power(numbers, low, high, steps, words, points):  # type: ignore
     return wrong == 0
 
 
-def toss_columns(points: Codes, words: NDArray[np.uint32], whole: int, first: int, rows: Bytes) -> None:
+def toss_columns(points: Codes, words: Words32, whole: int, first: int, rows: Bytes) -> None:
     _toss_columns(points, words, np.uint64(whole), first, rows)
 
 

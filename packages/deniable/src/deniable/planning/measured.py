@@ -2,14 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Progress
 from deniable.core import AnyDomain, Coins, Domain, Mechanism, Tally, checked_coins
 from deniable.core.showing import axes_for, html_table
 from deniable.errors import InvalidParameter
@@ -150,7 +151,7 @@ def compare(
     repeats: int = 20,
     top: int | None = None,
     coins: Coins | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> MeasuredErrors:
     """Simulate whole collections with every mechanism for a question and compare their errors with the predicted ones.
 
@@ -251,9 +252,7 @@ def _published(
     return found
 
 
-def _measured(
-    row: Row[Any], aim: Aim, repeats: int, coins: Coins, top: int | None, advance: Callable[[float], None]
-) -> MeasuredError:
+def _measured(row: Row[Any], aim: Aim, repeats: int, coins: Coins, top: int | None, advance: Progress) -> MeasuredError:
     mechanism, fastest = row.mechanism, np.full(2, np.inf)
     squares, others, predicted = [], [], aim.predicted(row)
     for turn in range(repeats):
@@ -276,7 +275,7 @@ def _measured(
     return replace(found, above_bound=aim.ranking.above(row))
 
 
-def _collected(mechanism: Mechanism, aim: Aim, coins: Coins, seconds: NDArray[np.float64]) -> Tally:
+def _collected(mechanism: Mechanism, aim: Aim, coins: Coins, seconds: Floats) -> Tally:
     """One collection; the seconds that perturbing and counting took are added up."""
     tally = Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))
     size = max(1, min(MOST_REPORTS, MOST_BITS // mechanism.layout.bits))

@@ -9,7 +9,7 @@ from deniable.arrays import Floats
 from deniable.core import Estimate, PureProtocol, Reports, distinct_rows
 from deniable.errors import EmptyBatch, InvalidParameter
 
-Progress = Callable[[int, float], None]
+Rounds = Callable[[int, float], None]
 
 _STEP = 1 << 12  # distinct reports looked at together
 
@@ -19,7 +19,7 @@ def em(
     reports: Reports,
     max_rounds: int = 10_000,
     tolerance: float = 1e-9,
-    progress: Progress | None = None,
+    progress: Rounds | None = None,
 ) -> Estimate:
     """The maximum-likelihood shares, from the reports themselves rather than their tally.
 
@@ -56,7 +56,7 @@ def em_channel(
     labels: Sequence[object] | None = None,
     max_rounds: int = 10_000,
     tolerance: float = 1e-9,
-    progress: Progress | None = None,
+    progress: Rounds | None = None,
 ) -> Estimate:
     """The maximum-likelihood shares for any finite channel: row x of it holds the probability of each report under value x.
 
@@ -87,7 +87,7 @@ def checked_channel(channel: ArrayLike, counts: ArrayLike) -> tuple[Floats, Floa
 
 
 def _climbed(
-    size: int, factors: Callable[[Floats], Floats], max_rounds: int, tolerance: float, progress: Progress | None
+    size: int, factors: Callable[[Floats], Floats], max_rounds: int, tolerance: float, progress: Rounds | None
 ) -> Floats:
     """Multiply equal shares by their factors until they change no more."""
     if max_rounds < 1 or not tolerance > 0:

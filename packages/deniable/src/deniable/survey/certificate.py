@@ -1,8 +1,9 @@
 """The certificate of a survey: the exact loss of every question, and of the whole message of a person who answers it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from deniable.arrays import Progress
 from deniable.core import Permanent, PrivacyLoss, Program
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.certificate import Certificate
@@ -103,7 +104,7 @@ class SurveyCertificate:
         return f"{made}{more}; law {self.law.fingerprint}"
 
 
-def certify_survey(survey: Survey, progress: Callable[[float], None] | None = None) -> SurveyCertificate:
+def certify_survey(survey: Survey, progress: Progress | None = None) -> SurveyCertificate:
     """The exact loss of the whole message of a person: proved on the program that makes it.
 
     That questions share no draw and no answer is read off the program, and what makes the report on a question must be the

@@ -1,12 +1,11 @@
 """How far the questions of a survey are from the best possible, at most: the column `above` of its plan."""
 
 from fractions import Fraction
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from deniable.core import Domain, Mechanism
-from deniable.domains import KeyValue, Product, Vectors
+from deniable.domains import Features, Interval, KeyValue, Product, Vectors
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.planning.bounds import mean_bound, share_bound
 from deniable.planning.key_value_bound import key_value_bound
 from deniable.planning.marginal_bound import marginal_bound
@@ -24,6 +23,14 @@ NONE = {
     "sparse-set": "no bound on promises for each item is known",
 }
 LARGE = "the bound is not computed for so many answers, or no bound above 0 is proved at this epsilon"
+
+
+@runtime_checkable
+class KnownAtWorst(Protocol):
+    """A mechanism for means that states how far one report may be off."""
+
+    def worst_variance(self) -> float:
+        """The largest variance of one number in one report, in the units of the question."""
 
 
 def above_best(question: Question, people: int) -> float | str:
@@ -52,15 +59,14 @@ def own_and_smallest(question: Question, people: int) -> tuple[float, float | No
 
 def _of_mean(mechanism: Mechanism, people: int) -> tuple[float, float | None]:
     """The standard error at worst, and the smallest that any mechanism can have."""
-    from deniable.mechanisms.vectors.duchi_vector import DuchiVector  # which few surveys need
-    from deniable.mechanisms.vectors.feature_vector import FeatureVector
-    from deniable.planning.vector_bounds import box_bound
+    from deniable.planning.vector_bounds import box_bound  # which few surveys need
 
-    if isinstance(mechanism, FeatureVector | DuchiVector):
-        return (mechanism.worst_variance() / people) ** 0.5, box_bound(mechanism.domain, mechanism.epsilon, people)
-    if isinstance(mechanism, MeanMechanism):
-        return (mechanism.worst_variance() / people) ** 0.5, mean_bound(mechanism.domain, mechanism.loss().epsilon(), people)
-    raise InvalidParameter("nothing is proved about this mechanism")
+    if not isinstance(mechanism, KnownAtWorst):
+        raise InvalidParameter("nothing is proved about this mechanism")
+    own = (mechanism.worst_variance() / people) ** 0.5
+    if mechanism.question == "vectors":
+        return own, box_bound(cast(Features, mechanism.domain), mechanism.epsilon, people)
+    return own, mean_bound(cast(Interval, mechanism.domain), mechanism.loss().epsilon(), people)
 
 
 def _smallest(question: Question, mechanism: Mechanism, people: int) -> float | None:

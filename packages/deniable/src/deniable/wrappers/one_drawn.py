@@ -17,6 +17,11 @@ from deniable.wrappers.whole_record import WholeRecord
 Part = PureProtocol | WholeRecord
 
 
+def margin_of(part: Part, place: int) -> Margin:
+    """What a report of a part says about one of its attributes: of a single one, it is a mechanism for shares itself."""
+    return part.margin(place) if isinstance(part, RecordMechanism) else part
+
+
 class OneDrawn(RecordMechanism):
     """A group of attributes is drawn at random and in public, and reported with the whole budget.
 
@@ -98,7 +103,7 @@ class OneDrawn(RecordMechanism):
             if place in group:
                 own = group.index(place)
                 before = sum(self.domain.parts[other].size for other in group[:own])
-                yield number, self.starts[number] + before, part.margin(own) if isinstance(part, WholeRecord) else part
+                yield number, self.starts[number] + before, margin_of(part, own)
 
     def margin(self, place: int) -> Margin:
         return next(self.reporting(place))[2]

@@ -13,7 +13,7 @@ from deniable.mechanisms.algebra.group_design import whole_weights
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.wrappers.attributes import Maker
-from deniable.wrappers.one_drawn import OneDrawn, Part, drawn_error
+from deniable.wrappers.one_drawn import OneDrawn, Part, drawn_error, margin_of
 from deniable.wrappers.whole_record import WholeRecord
 
 MOST_LISTED = 8  # groups that are named in words
@@ -118,8 +118,7 @@ def known_by(domain: Vectors, groups: Sequence[Sequence[int]], parts: Sequence[P
     known = np.zeros((len(groups), len(domain.parts)))
     for row, group, part in zip(known, groups, parts, strict=True):
         for own, place in enumerate(group):
-            margin = part.margin(own) if isinstance(part, WholeRecord) else part
-            row[place] = 1 / drawn_error(margin, domain.parts[place].size)
+            row[place] = 1 / drawn_error(margin_of(part, own), domain.parts[place].size)
     return known
 
 

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import (
     AnyDomain,
     Coins,
@@ -62,7 +62,7 @@ class Pairs(Either):
     def disclosed(self, columns: Columns) -> Ints:
         return columns["open"].astype(np.int64)
 
-    def protected(self, columns: Columns, rows: NDArray[np.bool_]) -> Columns:
+    def protected(self, columns: Columns, rows: Bools) -> Columns:
         return {field.name: columns[field.name][rows] for field in self.base.fields}
 
     def check(self, columns: Columns) -> int:

@@ -11,11 +11,11 @@ its prices are smooth, and few columns (`metric_columns`) are needed. What they 
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Progress
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.interior import mixture
 from deniable.mechanisms.algebra.metric_columns import Columns, Flow
@@ -61,9 +61,7 @@ def proved(columns: Columns, prices: Floats, flows: Iterable[Flow]) -> float:
     return math.nextafter(total / (scale * (1 << GAIN_BITS)) * (1 - 2.0**-50), -math.inf)
 
 
-def metric_bound(
-    columns: Columns, rays: Floats, known: float, progress: Callable[[float], None] | None = None
-) -> tuple[float, Floats]:
+def metric_bound(columns: Columns, rays: Floats, known: float, progress: Progress | None = None) -> tuple[float, Floats]:
     """The expected loss that no law can beat, as far as it is proved, and columns that are good for other things.
 
     `rays` are columns to begin with, `known` is a loss that some law has: with prices in more neighbourhoods the bound

@@ -1,10 +1,8 @@
 """The best law under metric privacy: a linear program, exactly for few answers, by columns for more; and its bound."""
 
-from collections.abc import Callable
-
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Progress
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra.distances import spanner
 from deniable.mechanisms.algebra.interior import Mixture, mixture
@@ -18,8 +16,6 @@ NEIGHBOURS = 6  # of each answer, whose columns are joined with its own
 ROUNDS = 12  # of joining columns
 FEWER = 2e-3  # the share by which a round must lower the loss for another to be worth its time
 ROUGH = 1e-4  # how near to the best mixture those are that only tell which columns to join
-
-Progress = Callable[[float], None]
 
 
 def best_channel(losses: Floats, limits: Floats, prior: Floats, progress: Progress | None = None) -> tuple[float, Floats]:

@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Real = TypeVar("Real", Fraction, NDArray[np.float64])
+from deniable.arrays import Floats
+
+Real = TypeVar("Real", Fraction, Floats)
 
 
 def total_error(values: int, p: Real, q: Real) -> Real:

@@ -6,9 +6,8 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Bools, Floats
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import Estimate, Label, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate, stacked
@@ -63,7 +62,7 @@ class Named(NamedTuple):
         high, low, both = self.chances
         return self._replace(chances=(high + 1 / self.people, low + 1 / self.people, both))
 
-    def at(self, chosen: NDArray[np.int64], size: int) -> "Named":
+    def at(self, chosen: Ints, size: int) -> "Named":
         """The same for some of the keys."""
 
         def some(each: Any) -> Any:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Progress
 from deniable.core import Domain, checked_epsilon, odds_below
 from deniable.core.odds import LARGEST_EPSILON
 from deniable.domains.metric import Metric, checked_prior, metric_of
@@ -134,7 +134,7 @@ def _constant(metric: Metric, shares: Floats) -> Row:
 
 
 def compare_metric_releases(
-    domain: Domain, per_unit: float, prior: ArrayLike | None = None, progress: Callable[[float], None] | None = None
+    domain: Domain, per_unit: float, prior: ArrayLike | None = None, progress: Progress | None = None
 ) -> Comparison:
     """The losses of all releases with the same epsilon per unit of distance; the bound is proved in whole numbers.
 

@@ -1,14 +1,13 @@
 """Releases under metric privacy: the nearer two answers are to each other, the less a report distinguishes them."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Progress
 from deniable.core import Domain, PrivacyLoss
 from deniable.core.odds import SMALLEST_EPSILON
 from deniable.domains.metric import Metric, checked_prior, metric_of
@@ -88,7 +87,7 @@ class MetricRelease(ReleaseTable, Proved):
         domain: Domain,
         per_unit: float,
         prior: ArrayLike | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress | None = None,
     ) -> "MetricRelease":
         """The smallest expected loss under the prior: exactly for up to 64 answers, else the best mixture of many columns.
 
@@ -100,7 +99,7 @@ class MetricRelease(ReleaseTable, Proved):
         bound, channel = best_channel(apart, checked_rate(per_unit) * apart, shares, progress)
         return cls._of(domain, per_unit, apart, channel)._known(shares, bound, prior is None)
 
-    def bounded(self, prior: ArrayLike | None = None, progress: Callable[[float], None] | None = None) -> "MetricRelease":
+    def bounded(self, prior: ArrayLike | None = None, progress: Progress | None = None) -> "MetricRelease":
         """The same release with how far it is at most from the best possible, for its `accuracy` and its certificate.
 
         `optimal` has it already. It takes the same linear program, and so as long. Needs SciPy (extra `stats`).

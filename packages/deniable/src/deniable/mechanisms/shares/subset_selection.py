@@ -8,9 +8,8 @@ from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Bytes, Ints
 from deniable.core import LARGEST_DENSE, Candidate, CellProtocol, Coins, Domain, Flags, Layout, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
@@ -72,13 +71,13 @@ class SubsetSelection(CellProtocol, UtilityBase):
     def layout(self) -> Layout:
         return Layout((Flags("cells", self.domain.size, ones=self.size),))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Bytes]:
         honest, last = coins.toss(self.p, len(truth)), self.domain.size - 1
         chosen = coins.subset(last, self.size, one_less=honest).widened(last + 1).with_bit(last, honest)
         # Among the others the last value stands in for the truth, whose own bit says whether we were honest.
         return {"cells": chosen.exchanged(truth, last).bytes}
 
-    def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Bytes]:
         return {"cells": coins.subset(self.domain.size, self.size, np.zeros(size, np.bool_)).bytes}
 
     @property

@@ -7,9 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Bytes, Floats, Ints
 from deniable.core import (
     LARGEST_DENSE,
     Candidate,
@@ -85,12 +84,12 @@ class Unary(CellProtocol, UtilityBase):
     def layout(self) -> Layout:
         return Layout((Flags("cells", self.domain.size),))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Bytes]:
         noise = coins.toss_packed(self.q, len(truth), self.domain.size)
         kept = coins.toss(self.p, len(truth))
         return {"cells": noise.with_bit(truth, kept).bytes}
 
-    def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Bytes]:
         return {"cells": coins.toss_packed(self.q, size, self.domain.size).bytes}
 
     @property
@@ -101,7 +100,7 @@ class Unary(CellProtocol, UtilityBase):
     def idle(self) -> Fraction:
         return (1 - self.q) ** self.domain.size if self.domain.size <= MOST_EXACT else Fraction(0)
 
-    def is_idle(self, columns: Columns) -> NDArray[np.bool_]:
+    def is_idle(self, columns: Columns) -> Bools:
         return empty(columns["cells"])
 
     @cached_property

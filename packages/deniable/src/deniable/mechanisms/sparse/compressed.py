@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bytes, Floats, Ints, Ints32, Words
 from deniable.core import (
     Answers,
     Coins,
@@ -186,7 +186,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         """No: see `loss`."""
         return False
 
-    def randomize(self, truth: Sparse, coins: Coins, keys: NDArray[np.uint64] | None = None) -> Drawn:
+    def randomize(self, truth: Sparse, coins: Coins, keys: Words | None = None) -> Drawn:
         """Not the same coins whatever the truth is: how long it takes depends on it. Do not let others watch the clock."""
         if keys is None:
             keys = coins.public(1 << 62, len(truth)).astype(np.uint64)
@@ -200,7 +200,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)
         return self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load or 1, self.domain.size)
 
-    def _written(self, truth: Sparse, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> NDArray[Any]:
+    def _written(self, truth: Sparse, chunks: Ints, keys: Words, coins: Coins) -> NDArray[Any]:
         """The message of each vector."""
         plain, messages = chunks >= self._plain_from, np.full(len(truth), b"", object)
         places = self.permutation.forward(truth.places)
@@ -218,7 +218,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             messages[each] = self._label_code.write_vector(self._plain(places[part], truth.values[part], coins))
         return messages
 
-    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
+    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: Words, coins: Coins) -> Ints:
         """The labels of all chunks, for vectors whose coordinates lie at these permuted places."""
         size = self.domain.size
         return labels_for(self.coordinate, self.alpha, places, truth.values, truth.offsets, size, chunks, keys, coins)
@@ -244,7 +244,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             lambda report: self._label_code.read_vector(messages[report]),
         )
 
-    def value(self, reports: Reports, coordinate: ArrayLike) -> NDArray[np.uint8]:
+    def value(self, reports: Reports, coordinate: ArrayLike) -> Bytes:
         """What each report says of some coordinates, without decoding the others: of shape (reports, *coordinates)."""
         wanted = np.asarray(coordinate, np.int64)
         if wanted.size and (wanted.min() < 0 or wanted.max() >= self.domain.size):
@@ -253,7 +253,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         report = np.repeat(np.arange(len(reports)), len(places))
         return decoder.at(report, np.tile(places, len(reports))).reshape(len(reports), *wanted.shape)
 
-    def vector(self, reports: Reports) -> NDArray[np.uint8]:
+    def vector(self, reports: Reports) -> Bytes:
         """All coordinates of each report: of shape (reports, size)."""
         decoder, table = self.decoder(reports), self.permutation.table
         out = np.empty((len(reports), self.domain.size), np.uint8)
@@ -267,13 +267,13 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             raise InvalidParameter("Only vectors of two values are packed into bits.")
         return self.decoder(reports).packed()
 
-    def ones(self, reports: Reports) -> list[NDArray[np.int32]]:
+    def ones(self, reports: Reports) -> list[Ints32]:
         """The coordinates of each report that are not the reference, in no order."""
         decoder = self.decoder(reports)
         return decoder.ones(self._names)
 
     @cached_property
-    def _names(self) -> NDArray[np.int32]:
+    def _names(self) -> Ints32:
         """The coordinate at every permuted place, filled up to whole words."""
         return np.pad(self.permutation.table.astype(np.int32), (0, -self.domain.size % 64))
 

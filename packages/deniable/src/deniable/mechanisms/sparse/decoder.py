@@ -5,16 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints, Words
+from deniable.arrays import Bytes, Ints, Ints32, Words
 from deniable.core import PackedBits
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.chunks import chunk_of, first_place
 from deniable.mechanisms.sparse.coordinate_response import CoordinateResponse
-
-Values = NDArray[np.uint8]
-Names = NDArray[np.int32]
 
 TOGETHER = 1 << 21  # bits decoded at a time: they stay in the processor's cache
 
@@ -37,7 +33,7 @@ class Decoder:
     def _base(self) -> Ints:
         return np.concatenate([[0], np.cumsum(self.counts)])
 
-    def at(self, report: Ints, place: Ints) -> Values:
+    def at(self, report: Ints, place: Ints) -> Bytes:
         """The value of one permuted place of one report, for each pair."""
         drawn = self.counts[report] > 0
         out = np.zeros(len(report), np.uint8)
@@ -50,7 +46,7 @@ class Decoder:
             out[mine] = self.whole(int(each))[place[mine]]
         return out
 
-    def _drawn(self, report: Ints, place: Ints) -> Values:
+    def _drawn(self, report: Ints, place: Ints) -> Bytes:
         chunk = chunk_of(place, self.size, self.counts[report])
         label = self.labels[self._base[report] + chunk].astype(np.uint64)
         arguments = (place.astype(np.uint64), chunk.astype(np.uint64), label, self.keys[report], self.coordinate.threshold)
@@ -75,7 +71,7 @@ class Decoder:
             rows[each].view(np.uint8)[: len(bits)] = bits
         return PackedBits(rows.view(np.uint8), self.size)
 
-    def values(self, report: int) -> Values:
+    def values(self, report: int) -> Bytes:
         """All values of one report, by permuted place."""
         if self.counts[report] == 0:
             return self.whole(report).astype(np.uint8)
@@ -83,7 +79,7 @@ class Decoder:
             return self.packed(report, report + 1).unpack()[0].view(np.uint8)
         return self.at(np.full(self.size, report), np.arange(self.size))
 
-    def ones(self, names: Names) -> list[Names]:
+    def ones(self, names: Ints32) -> list[Ints32]:
         """Of each report names[y] for the permuted places y that are not the reference; `names` fills whole words of 64."""
         if self.coordinate.values != 2:
             return [names[np.flatnonzero(self.values(report))] for report in range(len(self))]

@@ -4,9 +4,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints, Words
+from deniable.arrays import Floats, Ints, Words
 from deniable.core import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
@@ -62,7 +61,7 @@ def stream(coins: Coins) -> StreamCoins:
 
 
 @lru_cache(maxsize=16)
-def series_of(alpha: float) -> NDArray[np.float64]:
+def series_of(alpha: float) -> Floats:
     """The coefficients of p(x), highest first; see kernels/encoder_plain.py."""
     a = 1 - 1 / alpha
     terms = [(-1) ** n * (1 - a) / (math.factorial(n) * (n + 1) * (a + n)) for n in range(TERMS)]

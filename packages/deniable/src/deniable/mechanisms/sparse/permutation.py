@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Words
 from deniable.errors import InvalidParameter
 from deniable.kernels import draws
 
@@ -28,7 +27,7 @@ class Permutation:
     name: str
 
     @cached_property
-    def round_keys(self) -> NDArray[np.uint64]:
+    def round_keys(self) -> Words:
         """What each round of the network is keyed with."""
         digest = b"".join(hashlib.sha256(f"deniable permutation {part} {self.name}".encode()).digest() for part in range(2))
         return np.frombuffer(digest[: 8 * ROUNDS], "<u8").astype(np.uint64)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Ints, Words
 from deniable.core import Coins, PrivacyLoss
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import InvalidParameter
@@ -51,7 +50,7 @@ class PublishedCompressed(Compressed):
         wanted = np.ceil(self.beta * self.coordinate.epsilon * truth.counts).astype(np.int64)
         return np.clip(wanted, 1, self.domain.size)
 
-    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
+    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: Words, coins: Coins) -> Ints:
         labels = []
         for vector in range(len(truth)):
             part = slice(truth.offsets[vector], truth.offsets[vector + 1])

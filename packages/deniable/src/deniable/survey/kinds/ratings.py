@@ -45,8 +45,8 @@ class Items(Kind[KeyValue]):
     def error(self, domain: KeyValue, mechanism: Mechanism, people: int) -> float:
         """Of a frequency, if people have one item on average and all are equally common."""
         keys, middle = len(domain.labels), (domain.low + domain.high) / 2
-        predicted: Any = mechanism.predict(np.column_stack([np.full(keys, 1 / keys), np.full(keys, middle)]), people)
-        return rms(predicted.frequency)
+        predicted = mechanism.predict(np.column_stack([np.full(keys, 1 / keys), np.full(keys, middle)]), people)
+        return rms(self.parts(predicted)[0])
 
     def cleaned(self, domain: KeyValue, part: Estimate) -> Floats:
         return np.clip(part.values, 0, 1) if part.measure == "share" else self.within(domain, part.values)

@@ -10,7 +10,7 @@ from deniable.domains import KeyValue
 from deniable.errors import OutsideDomain
 from deniable.mechanisms.key_value.permanent_set import PermanentSet
 from deniable.planning.key_value import plan_key_value
-from deniable.survey.kinds.kind import Details, rms
+from deniable.survey.kinds.kind import Details
 from deniable.survey.kinds.ratings import Items
 
 
@@ -46,11 +46,6 @@ class Set(Items):
 
     def repeated(self, domain: KeyValue, details: Details, lifetime: float, once: float, people: int) -> Permanent:
         return PermanentSet.twice_randomized(domain, lifetime, once)
-
-    def error(self, domain: KeyValue, mechanism: Mechanism, people: int) -> float:
-        if isinstance(mechanism, PermanentSet):
-            return rms(mechanism.predict(np.full(len(domain.labels), 1 / len(domain.labels)), people))
-        return super().error(domain, mechanism, people)
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         return [estimate if isinstance(estimate, Estimate) else estimate.frequency]
