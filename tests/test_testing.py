@@ -211,6 +211,12 @@ def test_a_law_that_does_not_sum_to_one_is_seen() -> None:
         CHECKS["sums_to_one"](exact)
 
 
+def test_a_byte_that_is_damaged_is_another_one() -> None:
+    honest = dn.DirectResponse(FIVE, 80.0)
+    assert honest.pack(honest.perturb([0]))[8] == 1
+    check_mechanism(honest)
+
+
 def test_what_cannot_be_enumerated_says_so() -> None:
     left = check_mechanism(dn.Unary(dn.Categories(range(30)), 1.0))
     assert set(left) == {"sums_to_one", "unbiased", "variance", "support", "likelihood", "guess", "losses"}

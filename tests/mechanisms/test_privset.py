@@ -19,6 +19,7 @@ from deniable.planning.key_value import key_value_options
 from deniable.privacy.law import law_of
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
+from deniable.testing import check_mechanism
 from tests.examples import keys
 
 SMALL = [(2, 1, 1, 1), (2, 2, 2, 1), (3, 2, 2, 1), (3, 2, 2, 2), (3, 2, 4, 2), (4, 2, 3, 1), (4, 3, 4, 3)]
@@ -60,6 +61,13 @@ def test_the_rules_find_the_loss_of_all_sets(given: tuple[int, int, int, int], e
     assert found.rules == ("permutation",) and found.holds
     assert found.loss.odds == mechanism.loss().odds == dn.certify(mechanism, "enumerated").loss.odds
     assert 0 <= epsilon - mechanism.loss().epsilon() < 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 20.0, 60.0])
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 3)], ids=str)
+def test_tiny_and_huge_budgets_keep_every_law(size: tuple[int, int], epsilon: float) -> None:
+    """One less the probability that a key is named may be far smaller than what floats around one tell apart."""
+    check_mechanism(PrivSet(keys(*size), epsilon))
 
 
 @pytest.mark.parametrize("size", [(50, 5), (1000, 1), (1000, 30), (300, 300), (2000, 500), (20_000, 5)], ids=str)

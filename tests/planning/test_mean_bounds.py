@@ -235,7 +235,7 @@ def test_a_proof_that_can_never_hold_is_not_made_valid() -> None:
 
 
 def test_a_prior_must_fit_the_grid() -> None:
-    for prior in ([1.0], [0.5, -0.5, 1.0], [0.0, 0.0, 0.0]):
+    for prior in ([1.0], [0.5, -0.5, 1.0], [0.0, 0.0, 0.0], [1.0, 2.0, 1.0]):
         with pytest.raises(dn.InvalidParameter, match="3 non-negative shares"):
             prior_mean_bound(dn.Interval(0, 1, 2), 1.0, 1, prior)
 

@@ -182,3 +182,18 @@ def test_the_plan_says_of_which_mechanisms_the_bound_is() -> None:
     assert len(constant) == 1 and "%" not in constant[0]  # which is biased
     with pytest.raises(dn.InvalidParameter, match="prior"):
         dn.plan(dn.UnitVectors(3), 1.0, 10, target="mean", prior=[0.1])  # type: ignore[call-overload]
+
+
+@pytest.mark.needs("scipy")
+@pytest.mark.parametrize("epsilon", [6.0, 15.0, 40.0, 60.0])
+def test_numbers_between_the_points_of_a_grid_count_at_large_budgets(epsilon: float) -> None:
+    """There reports are nearly exact, and what is left is the coin that rounds a number to the grid."""
+    for dimensions, steps in ((1, 4), (1, 1024), (3, 16)):
+        domain = dn.Features(dimensions, -1, 1, steps)
+        ranked = vector_options(domain, epsilon, 1)
+        assert ranked.bound is not None and all(row.error >= ranked.bound for row in ranked)
+        mechanism = dn.FeatureVector(domain, epsilon)
+        found = [mechanism.predict([[x] * dimensions], 1).variance for x in np.linspace(-1, 1, 8 * steps + 1)]
+        assert max(float(each[0]) for each in found if each is not None) == pytest.approx(
+            mechanism.worst_variance(), rel=2e-2
+        )

@@ -12,6 +12,7 @@ from deniable.core import PureProtocol
 from deniable.mechanisms.algebra.agreement import agreements, best_agreeing, record_errors, similar
 from deniable.mechanisms.algebra.group_design import best_shares, error, whole_weights
 from deniable.planning.records import record_options
+from deniable.testing import check_mechanism
 from tests.examples import PAIR, TOGETHER
 from tests.planning.best_channels import best_mean_square, table_gram
 
@@ -80,6 +81,19 @@ def test_the_variance_of_overlapping_groups_counts_who_was_drawn() -> None:
     assert moments[0] == Fraction(2, 3)
     found = mechanism.noise(0, np.array([2 / 3, 1 / 3]), 3, [1, 1, 1])
     assert found[0] == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 20.0, 60.0])
+def test_tiny_and_huge_budgets_keep_every_law(epsilon: float) -> None:
+    """The noise of a report is then far above who was drawn, or far below it."""
+    for mechanism in (
+        dn.WholeRecord(records(3, 2), epsilon),
+        dn.WholeRecord(records(2, 2), epsilon, 1),
+        dn.FakeAttributes.of(records(2, 2), epsilon),
+        dn.OneGroup.of(records(2, 2), epsilon, [[0, 1], [1, 0]], weights=[1, 1]),
+        dn.OneGroup.of(records(2, 2), epsilon, [[0, 1], [0]]),
+    ):
+        check_mechanism(mechanism)
 
 
 def test_groups_are_averaged_by_what_they_say() -> None:

@@ -80,8 +80,11 @@ def prior_mean_bound(domain: Interval, epsilon: float, n: int, prior: ArrayLike)
     True
     """
     shares = tuple(np.asarray(prior, np.float64).tolist())
-    if len(shares) != domain.size or not all(share >= 0 for share in shares) or not sum(shares) > 0:
-        raise InvalidParameter(f"A prior must be {domain.size} non-negative shares, one for each point of the grid.")
+    whole = abs(sum(shares) - 1) <= 1e-9  # or else the bound were that of more people, or of fewer
+    if len(shares) != domain.size or not all(share >= 0 for share in shares) or not whole:
+        raise InvalidParameter(
+            f"A prior must be {domain.size} non-negative shares that sum to 1, one for each point of the grid."
+        )
     variance = _least_expected(shares, checked_epsilon(epsilon))
     return (domain.high - domain.low) / 2 * math.sqrt(variance / n) or None
 

@@ -179,7 +179,8 @@ def packing(exact: Exact) -> None:
     if not layout.prefix:
         require(len(message) == 36 + (61 * layout.bits + 7) // 8, "a batch does not take the bits that `layout` says.")
     flipped = message[:-9] + bytes([message[-9] ^ 1]) + message[-8:]
-    for damaged in (message + b"\0", message[:-1], message[:40], b"", message[:8] + b"\1" + message[9:], flipped):
+    other = message[:8] + bytes([message[8] ^ 1]) + message[9:]
+    for damaged in (message + b"\0", message[:-1], message[:40], b"", other, flipped):
         refused(lambda damaged=damaged: mechanism.unpack(damaged), "a damaged batch is not refused.")  # type: ignore[misc]
     bare = layout.pack(reports[:1].columns)
     refused(lambda: layout.unpack(bare + b"\0", 1), "a byte that is left over is not refused.")

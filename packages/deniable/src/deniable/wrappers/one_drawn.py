@@ -134,12 +134,12 @@ class OneDrawn(RecordMechanism):
         """The variance of these shares of one attribute, from n people, of whom so many reported with each part."""
         slots = list(self.drawing[1])
         many = [n * slots.count(number) / len(slots) for number in range(len(self.parts))] if reports is None else reports
-        weights, found = self._weights(place, many), np.zeros_like(shares)
-        drawn = shares * (1 - shares) * n / max(n - 1, 1)  # parts have their people without replacement
+        weights, found, apart = self._weights(place, many), np.zeros_like(shares), -1 / n
         for number, _, margin in self.reporting(place):
             if many[number]:
-                found += weights[number] ** 2 * (margin.noise(shares) + drawn) / many[number]
-        return found - drawn / n
+                found += weights[number] ** 2 * margin.noise(shares) / many[number]
+                apart += weights[number] ** 2 / many[number]
+        return found + apart * shares * (1 - shares) * n / max(n - 1, 1)  # parts have their people without replacement
 
 
 def drawn_error(margin: Margin, size: int) -> float:

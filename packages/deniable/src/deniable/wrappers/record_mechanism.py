@@ -42,8 +42,8 @@ class Supported:
         return np.asarray((counts - q * reports) / (p - q), np.float64)
 
     def noise(self, shares: Floats) -> Floats:
-        p, q = float(self.p), float(self.q)
-        return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / (p - q) ** 2, np.float64)
+        yes, no = (float(p * (1 - p) / (self.p - self.q) ** 2) for p in (self.p, self.q))  # 1 - p may be tiny
+        return np.asarray(shares * yes + (1 - shares) * no, np.float64)
 
 
 class RecordMechanism(Mechanism[Sequence[object], Ints]):

@@ -188,7 +188,8 @@ class PrivSet(KeyValueProtocol):
     def _with_error(self, shares: Floats, n: int) -> KeyValueEstimate:
         p, q = float(self.p), float(self.q)
         named, per, none = q + shares * (p - q), 1 / (p - q), np.zeros(self.keys)
-        fixed = (shares * p * (1 - p) + (1 - shares) * q * (1 - q)) * per**2 / n
+        yes, no = (float(chance * (1 - chance)) for chance in (self.p, self.q))  # 1 - p may be tiny
+        fixed = (shares * yes + (1 - shares) * no) * per**2 / n
         spread, drawn = (Spread(each, none, none) for each in (fixed, named * (1 - named) * per**2 / n))
         half = np.clip(named, 0, 1) / 2  # either end, which says the same
         adds = Named((per, per, 0.0), (0.0, 0.0, 0.0), (half, half, 0.0), n, 0.0)

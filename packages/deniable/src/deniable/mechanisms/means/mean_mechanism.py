@@ -154,9 +154,12 @@ class MeanMechanism(Mechanism[float, Ints]):
         chances = (1 - past) * self.chances(below) + past * self.chances(below + 1)
         return float(self._half * (chances @ np.abs(self._centred - x)))
 
-    def worst_variance(self) -> float:
-        """The largest variance of one report, over all numbers of the interval, those between the points included."""
-        x, second = self._points, self.second_moments
+    def worst_variance(self, often: float = 1) -> float:
+        """The largest variance of one report, over all numbers of the interval, those between the points included.
+
+        If only one report in `often` is about this number, it counts so many times, and the others as the middle.
+        """
+        x, second = self._points, often * self.second_moments
         slope = np.diff(second) / np.diff(x)  # between two points the second moment is linear
         at = np.clip(slope / 2, x[:-1], x[1:])
         return float(self._half**2 * (second[:-1] + slope * (at - x[:-1]) - at**2).max())

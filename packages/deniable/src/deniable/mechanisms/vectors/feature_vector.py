@@ -228,9 +228,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
 
     def worst_variance(self) -> float:
         """The largest variance of one coordinate in one report, in the units of the question."""
-        often, x = self.domain.dimensions / self.coordinates, np.linspace(-1, 1, self.domain.coordinate.size)
-        half = (self.domain.high - self.domain.low) / 2
-        return float(half**2 * (often * self.part.second_moments - x**2).max())
+        return self.part.worst_variance(self.domain.dimensions / self.coordinates)
 
     def _in_units(self, mean: Floats, variance: Floats, n: int) -> Estimate:
         half = (self.domain.high - self.domain.low) / 2
