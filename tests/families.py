@@ -80,7 +80,6 @@ INSTANCES: dict[str, dn.Mechanism] = {
     "words-signs-all": examples.NUMBERS["sign-word-all"],
     "seeded": dn.Seeded(dn.SubsetSelection(dn.Categories(range(4)), 1.0), 3),
     "seeded-channel": dn.SeededChannel(CHANNELS["wide"], 4),
-    "seeded-pairs": dn.SeededPairs(dn.PCKVUnary.published(KEYS, 1.0), 3),
     "permanent-set": dn.PermanentSet(KEYS, 1.0),
     "permanent-set-twice": dn.PermanentSet.twice_randomized(KEYS, 2.0, 1.0),
     "privunit": dn.PrivUnit(DIRECTIONS, 2.0),
@@ -89,6 +88,7 @@ INSTANCES: dict[str, dn.Mechanism] = {
     "compressed": dn.Compressed(dn.SparseVector(40), 1.0),
     "friends": Friends(Members(40), 1.0),
     "compressed-published": dn.Compressed.as_published(dn.SparseVector(40), 1.0),
+    "seeded-pairs": dn.SeededPairs(dn.PCKVUnary.published(KEYS, 1.0), 3),
 }
 FAMILIES: dict[str, dn.Mechanism] = {mechanism.wire: mechanism for mechanism in reversed(MECHANISMS)}
 
