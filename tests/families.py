@@ -40,6 +40,7 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.PairWheel(KEYS, 1.0),
     dn.Seeded(dn.Unary(dn.Categories(range(3)), 1.0), 4),
     dn.SeededChannel(CHANNELS["wide"], 4),
+    dn.SeededPairs(dn.PCKVUnary(KEYS, 1.0), 4),
     dn.PCKVDirect(KEYS, 1.0),
     dn.PrivSet(KEYS, 1.0, 2),
     dn.KeySampling.kvue(KEYS, 1.0),
@@ -87,6 +88,7 @@ INSTANCES: dict[str, dn.Mechanism] = {
     "compressed": dn.Compressed(dn.SparseVector(40), 1.0),
     "friends": Friends(Members(40), 1.0),
     "compressed-published": dn.Compressed.as_published(dn.SparseVector(40), 1.0),
+    "seeded-pairs": dn.SeededPairs(dn.PCKVUnary.published(KEYS, 1.0), 3),
 }
 FAMILIES: dict[str, dn.Mechanism] = {mechanism.wire: mechanism for mechanism in reversed(MECHANISMS)}
 

@@ -376,3 +376,11 @@ def test_the_interior_path_finds_the_optimum_of_a_program() -> None:
         assert float(sums @ found.prices) == pytest.approx(wanted.fun, rel=1e-5)
     with pytest.raises(dn.InvalidParameter, match="not solved"):
         mixture(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([1.0, 2.0]), np.ones(2))
+
+
+@pytest.mark.parametrize("per_unit", [2.0, 8.0, 20.0])
+def test_far_answers_do_not_stop_the_linear_program(per_unit: float) -> None:
+    """Places 1 to 17 km apart, whose odds may differ by e^40 and more; the best is never behind the Laplace law."""
+    places = dn.Points([[1.0 * i, 5.0 * (i % 4)] for i in range(9)])
+    best, laplace = dn.MetricRelease.optimal(places, per_unit), dn.MetricRelease.laplace(places, per_unit)
+    assert dn.certify(best).holds and best.expected_loss() <= laplace.expected_loss() * (1 + 1e-9)

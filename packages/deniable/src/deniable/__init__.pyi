@@ -289,5 +289,6 @@ from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
 from deniable.wrappers.published_utility import PublishedUtility as PublishedUtility
 from deniable.wrappers.seeded import Seeded as Seeded
 from deniable.wrappers.seeded_channel import SeededChannel as SeededChannel
+from deniable.wrappers.seeded_pairs import SeededPairs as SeededPairs
 from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized
 from deniable.wrappers.whole_record import WholeRecord as WholeRecord

@@ -84,6 +84,7 @@ OURS = {
     "utility-published-1": "wrappers.published_utility:PublishedUtility",
     "seeded-1": "wrappers.seeded:Seeded",
     "seeded-channel-1": "wrappers.seeded_channel:SeededChannel",
+    "seeded-pairs-1": "wrappers.seeded_pairs:SeededPairs",
     "memoized-1": "wrappers.memoized:Memoized",
     "every-attribute-1": "wrappers.every_attribute:EveryAttribute",
     "one-attribute-1": "wrappers.one_attribute:OneAttribute",

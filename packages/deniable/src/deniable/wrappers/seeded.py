@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -37,7 +37,7 @@ SEEDS, MOST_CODES = 1 << 32, 1 << 12
 EXTRA_BITS = 4  # beyond those that the odds need
 
 
-class SeededLaw(Mechanism[object, Ints]):
+class SeededLaw(Mechanism[object, Any]):
     """A public seed makes `codes` reports; the one that is named is drawn by its place in an order of all of them.
 
     The first `near` places are `odds` times as likely as the others. The law is given each code once, in some order,
@@ -66,8 +66,12 @@ class SeededLaw(Mechanism[object, Ints]):
         """How many near codes are best."""
 
     @abstractmethod
-    def order(self, truth: Ints, seed: Ints) -> Ints:
+    def order(self, truth: Any, seed: Ints, *draws: Ints) -> Ints:
         """The numbers of all codes for each person, the best for the answer first: a permutation, whatever it is."""
+
+    def own_draws(self, n: int, coins: Coins) -> Sequence[Ints]:
+        """What is drawn for the order alone, before anything else."""
+        return ()
 
     @property
     def layout(self) -> Layout:
@@ -82,18 +86,18 @@ class SeededLaw(Mechanism[object, Ints]):
     def batch(self) -> int:
         return max(1, min(super().batch, (1 << 20) // self.codes))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
+    def randomize(self, truth: Any, coins: Coins) -> Drawn:
         n, inside = len(truth), self.near * self.odds / (self.near * self.odds + self.codes - self.near)
-        seed = coins.public(SEEDS, n)
+        seed, draws = coins.public(SEEDS, n), self.own_draws(n, coins)
         choice = coins.split(inside, self.near, self.codes - self.near, n)
-        order = encoded(truth, self.order, "order", self.codes, seed, width=self.codes, distinct=True)
+        order = encoded(truth, self.order, "order", self.codes, seed, *draws, width=self.codes, distinct=True)
         return {"seed": seed, "code": order[:, choice]}
 
     def coins_of(self, seed: int) -> SeededCoins:
         """The public coins of a seed."""
         return SeededCoins(f"{self.base.fingerprint} {seed}".encode())
 
-    def named(self, columns: Columns) -> Columns:
+    def reported(self, columns: Columns) -> Columns:
         """The reports of the base that these name."""
         found = {each.name: each.empty(len(columns["seed"])) for each in self.base.layout.fields}
         for row, (seed, code) in enumerate(zip(columns["seed"].tolist(), columns["code"].tolist(), strict=True)):
@@ -107,7 +111,7 @@ class SeededLaw(Mechanism[object, Ints]):
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
-        return self.base.votes(self.named(columns))
+        return self.base.votes(self.reported(columns))
 
     def guess(self) -> float:
         """At most: as if every code were near for some value."""
@@ -133,6 +137,24 @@ def ranked(seed: Ints, codes: int, keys: Callable[[int, int], NDArray[Any]]) -> 
     for row, each in enumerate(seed.tolist()):
         found[row] = np.argsort(keys(row, each), kind="stable")
     return found
+
+
+def carried(shares: Iterable[tuple[Any, Fraction]], codes: int, near: int, odds: Fraction) -> dict[Any, Fraction]:
+    """How much likelier the report that is named is of each kind than a code is: the factor for each.
+
+    Kinds are given as (ratio, share): the place of a kind in the order, the largest first, and how often a code is of it.
+    Those with the same ratio have the same factor, (g(S + s) - g(S)) / s with g(S) = favoured(S, codes, near, odds), where
+    S and s are the shares with a larger ratio and with the same one.
+    """
+    levels: dict[Any, Fraction] = {}
+    for ratio, share in shares:
+        levels[ratio] = levels.get(ratio, Fraction(0)) + share
+    ahead = before = Fraction(0)
+    for ratio in sorted(levels, reverse=True):
+        ahead += levels[ratio]
+        after = favoured(ahead, codes, near, odds)
+        levels[ratio], before = (after - before) / levels[ratio] if levels[ratio] else Fraction(0), after
+    return levels
 
 
 @dataclass(frozen=True)
@@ -194,7 +216,7 @@ class Seeded(SeededLaw, PureProtocol):
     def work(self) -> int:
         return self.codes * self.base.work
 
-    def order(self, truth: Ints, seed: Ints) -> Ints:
+    def order(self, truth: Any, seed: Ints, *draws: Ints) -> Ints:
         values: list[int] = np.asarray(truth).tolist()
         return ranked(
             seed,
@@ -206,4 +228,4 @@ class Seeded(SeededLaw, PureProtocol):
         return self.base.blank(self.codes, self.coins_of(seed))
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
-        return self.base.supports(self.named(columns), cells)
+        return self.base.supports(self.reported(columns), cells)

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core import LARGEST_SUM, Domain, Drawn
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.random_codes import best_near, favoured
+from deniable.mechanisms.algebra.random_codes import best_near
 from deniable.mechanisms.shares.channel import Channel
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
-from deniable.wrappers.seeded import SeededLaw, ranked
+from deniable.wrappers.seeded import SeededLaw, carried, ranked
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,12 @@ class SeededChannel(SeededLaw, Channel):
         return Fraction(sum(self.mixture[y] for y in columns), sum(self.mixture))
 
     @cached_property
-    def levels(self) -> Sequence[Sequence[Sequence[int]]]:
-        """For every value the reports with the same ratio, those with the largest first."""
-        found = []
-        for row in self.base.weights:
-            ratios: dict[Fraction, list[int]] = {}
-            for y, (weight, whole) in enumerate(zip(row, self.mixture, strict=True)):
-                ratios.setdefault(Fraction(weight, whole or 1), []).append(y)
-            found.append([ratios[ratio] for ratio in sorted(ratios, reverse=True)])
-        return found
+    def ratios(self) -> Sequence[Sequence[Fraction]]:
+        """How much likelier each report is under each value than under all of them, up to one factor."""
+        return [
+            [Fraction(weight, whole or 1) for weight, whole in zip(row, self.mixture, strict=True)]
+            for row in self.base.weights
+        ]
 
     def best_near(self) -> int:
         size = self.domain.size
@@ -78,18 +76,10 @@ class SeededChannel(SeededLaw, Channel):
     @cached_property
     def channel(self) -> tuple[tuple[Fraction, ...], ...]:
         """The exact probability that each report of the base is named, under each value."""
-        whole = sum(self.mixture)
-        rows = []
-        for levels in self.levels:
-            row, ahead, before = [Fraction(0)] * len(self.mixture), Fraction(0), Fraction(0)
-            for level in levels:
-                share = self._share(level)
-                ahead += share
-                after = favoured(ahead, self.codes, self.near, self.odds)
-                for y in level:
-                    row[y] = Fraction(self.mixture[y], whole) * (after - before) / share if share else Fraction(0)
-                before = after
-            rows.append(tuple(row))
+        shares, rows = [self._share([y]) for y in range(self.cells)], []
+        for ratios in self.ratios:
+            factors = carried(zip(ratios, shares, strict=True), self.codes, self.near, self.odds)
+            rows.append(tuple(share * factors[ratio] for ratio, share in zip(ratios, shares, strict=True)))
         return tuple(rows)
 
     @cached_property
@@ -103,13 +93,13 @@ class SeededChannel(SeededLaw, Channel):
     @cached_property
     def _places(self) -> Ints:
         """The place of every report among the levels of each value."""
-        found = np.zeros((self.domain.size, self.cells), np.int64)
-        for value, levels in enumerate(self.levels):
-            for place, level in enumerate(levels):
-                found[value, level] = place
-        return found
+        found = []
+        for ratios in self.ratios:
+            places = {ratio: place for place, ratio in enumerate(sorted(set(ratios), reverse=True))}
+            found.append([places[ratio] for ratio in ratios])
+        return np.array(found, np.int64)
 
-    def order(self, truth: Ints, seed: Ints) -> Ints:
+    def order(self, truth: Any, seed: Ints, *draws: Ints) -> Ints:
         rows = self._places[np.asarray(truth)]
         return ranked(seed, self.codes, lambda row, each: rows[row][self.candidates_of(each)["value"]])
 

@@ -73,7 +73,7 @@ class Columns:
         if not len(wanting):
             return Priced(np.ones(self.size), 0.0, nothing)
         guess = guesses[((guesses @ above) / (guesses @ self.weights)).argmin()]
-        reach = guess[wanting, None] * self.gains[wanting] / guess
+        reach = guess[wanting, None] * self.gains[wanting] / np.maximum(guess, 1e-300)
         pairs = self._most(reach, wanting, FIRST)
         if known := self._known(release):
             mine = above[known[0]] < 0

@@ -10,6 +10,7 @@ from deniable.mechanisms.algebra.metric_bound import metric_bound, proved
 from deniable.mechanisms.algebra.metric_columns import Columns
 
 EXACT = 64  # answers up to which all pairs are constraints; the program has their square in variables
+FARTHEST = 30.0  # the largest limit: what pairs allow beyond it is below the solver's tolerance
 DILATION = 1.2  # of the spanner whose edges are the first constraints
 BROKEN = 1e-7  # by how much a pair may break its limit before it becomes a constraint
 NEIGHBOURS = 6  # of each answer, whose columns are joined with its own
@@ -44,7 +45,7 @@ def optimal_channel(losses: Floats, limits: Floats, prior: Floats) -> tuple[Floa
     until there are none, so the result is the optimum over all pairs. The prices of the answers are the dual solution
     of the last program; they sum to the smallest expected loss.
     """
-    size, growth = len(losses), np.exp(np.minimum(limits, 600.0))
+    size, growth = len(losses), np.exp(np.minimum(limits, FARTHEST))
     first, second = spanner(limits, DILATION)
     rows, others = np.tile(np.concatenate([first, second]), size), np.tile(np.concatenate([second, first]), size)
     columns = np.repeat(np.arange(size), 2 * len(first))

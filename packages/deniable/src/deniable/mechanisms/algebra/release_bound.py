@@ -10,7 +10,8 @@ So every choice of prices proves something. For the worst answer, the bound unde
 What is proved is concave in the prices. They climb it by gradient steps, the smallest F(y) being smoothed ever less; the
 weights of the answers y in that are the probabilities of the best release, as far as it is found. Of many answers some may
 be released at first, and those whose F(y) turns out to be the lowest are added (column generation). For the worst answer,
-the prior follows the losses.
+the prior follows the losses. Where the budget is so large that few answers are near each other, programs go on from there
+(`release_cuts`).
 """
 
 import math
@@ -20,6 +21,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.domains.metric import Metric
+from deniable.mechanisms.algebra.release_cuts import sharpened
 
 LARGEST = 4096  # answers, whose losses are all kept for it
 FIRST, ADDED = 160, 80  # answers that may be released at first, and those that each later round adds
@@ -27,7 +29,7 @@ STEPS, FEWER, ROUNDS = 400, 160, 4  # of the ascent at first, in a later round, 
 SMOOTH, SHARP = 0.03, 1e-4  # what F(y) is smoothed by, over the largest loss
 FAST, SLOW = 0.05, 1e-3  # the length of steps, likewise
 FOLLOW = 0.3  # how quickly the prior follows the losses
-BITS, SHARE_BITS = 20, 40  # binary digits of losses and prices, over the largest loss, and of shares
+HALF, BITS, SHARE_BITS = 20, 40, 40  # binary digits of factors, of losses and prices over the largest loss, and of shares
 
 
 def release_bound(metric: Metric, epsilon: float, shares: Floats, worst: bool = False) -> float | None:
@@ -44,6 +46,7 @@ def release_bound(metric: Metric, epsilon: float, shares: Floats, worst: bool = 
     losses = np.concatenate([rows for _, rows in metric.blocks(released=True)])  # a row for each that may be released
     odds = math.nextafter(math.exp(epsilon), math.inf)
     prices, prior = found(losses, shares, odds, worst)
+    prices = sharpened(losses, prices, prior, odds)
     proved = checked(losses, prices, prior, odds)
     return proved if proved > 0 else None
 
@@ -60,14 +63,19 @@ def checked(losses: Floats, prices: Floats, shares: Floats, odds: float) -> floa
     whole = np.floor(losses / largest * (1 - 2.0**-50) * (1 << BITS)).astype(np.int64)
     mu = np.floor(np.clip(prices / largest, 0, 1) * (1 << BITS)).astype(np.int64)
     pi = np.rint(shares * (1 << SHARE_BITS)).astype(np.int64)
-    times, short = math.ceil(math.nextafter(odds, math.inf) * (1 << BITS)), 0
+    times, short = math.ceil(math.nextafter(odds, math.inf) * (1 << HALF)), 0
     for row in whole:
         apart = row - mu
-        above, below = int(pi @ np.maximum(apart, 0)), int(pi @ np.maximum(-apart, 0))  # sums of less than 2^62
-        short = max(short, -(-(times * below - (above << BITS)) >> BITS))
+        above, below = _product(pi, np.maximum(apart, 0)), _product(pi, np.maximum(-apart, 0))
+        short = max(short, -(-(times * below - (above << HALF)) >> HALF))
     rounded = (len(pi) + 2) / (1 << (SHARE_BITS + 1))  # each share is off by half a unit at most
-    total = (int(pi @ mu) - short) / (1 << (BITS + SHARE_BITS)) - rounded
+    total = (_product(pi, mu) - short) / (1 << (BITS + SHARE_BITS)) - rounded
     return math.nextafter(total * largest * (1 - 2.0**-40), -math.inf)
+
+
+def _product(shares: Ints, numbers: Ints) -> int:
+    """The sum of products, in halves whose sums are less than 2^62."""
+    return (int(shares @ (numbers >> HALF)) << HALF) + int(shares @ (numbers & ((1 << HALF) - 1)))
 
 
 def found(losses: Floats, shares: Floats, odds: float, worst: bool = False) -> tuple[Floats, Floats]:

@@ -145,13 +145,13 @@ class PCKVUnary(PaddedProtocol):
         true_end = coins.toss(named, n)
         other_too, other_only = coins.toss(_part(law.both, named), n), coins.toss(_part(law.flipped, 1 - named), n)
         other_end = np.where(true_end, other_too, other_only)
-        high, low = self._noise(coins, n)
+        high, low = self.blank(n, coins)
         ends = ((high, np.where(up, true_end, other_end)), (low, np.where(up, other_end, true_end)))
         drawn = (bits.with_bit(key, np.where(real, end, bits.bit(key))).bytes for bits, end in ends)
         return dict(zip(("high", "low"), drawn, strict=True))
 
-    def _noise(self, coins: Coins, n: int) -> tuple[PackedBits, PackedBits]:
-        """Both bits of every key as if it were not sampled."""
+    def blank(self, n: int, coins: Coins) -> tuple[PackedBits, PackedBits]:
+        """Both bits of every key as if it were not sampled: reports on padding."""
         law = self.chances
         named = law.noise + law.noise_both
         high = coins.toss_packed(named, n, self.keys)

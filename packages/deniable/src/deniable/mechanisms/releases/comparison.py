@@ -15,12 +15,12 @@ from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.algebra.distances import distances_of
-from deniable.mechanisms.algebra.metric_program import EXACT, best_channel
+from deniable.mechanisms.algebra.metric_program import EXACT
 from deniable.mechanisms.algebra.release_bound import LARGEST, release_bound
 from deniable.mechanisms.releases import release_channel as rivals
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
-from deniable.mechanisms.releases.metric_release import MetricRelease, checked_rate
+from deniable.mechanisms.releases.metric_release import MetricRelease, best_known, checked_rate
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import exponential_channel
 from deniable.mechanisms.releases.staircase import Staircase
@@ -156,7 +156,7 @@ def compare_metric_releases(
     laplace = MetricRelease.laplace(domain, per_unit)
     lines.append(Row("laplace", laplace.expected_loss(shares), laplace.worst_loss()))
     try:
-        known, channel = best_channel(apart, per_unit * apart, shares, progress)
+        known, channel = best_known(apart, per_unit, shares, progress)
         rows = (channel * apart).sum(axis=1)
         bound = known or None
         how = "linear program" if metric.size <= EXACT else "linear program over columns"

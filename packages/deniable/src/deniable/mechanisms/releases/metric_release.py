@@ -96,7 +96,7 @@ class MetricRelease(ReleaseTable, Proved):
         """
         apart = distances_of(metric_of(domain))
         shares = checked_prior(prior, len(apart))
-        bound, channel = best_channel(apart, checked_rate(per_unit) * apart, shares, progress)
+        bound, channel = best_known(apart, checked_rate(per_unit), shares, progress)
         return cls._of(domain, per_unit, apart, channel)._known(shares, bound, prior is None)
 
     def bounded(self, prior: ArrayLike | None = None, progress: Progress | None = None) -> "MetricRelease":
@@ -155,6 +155,14 @@ def distance_to(loss: float, bound: float, unit: str = "") -> str:
         return f"{shown}; no bound on the best possible release with this promise is proved"
     above = max(0.0, loss / bound - 1)
     return f"{shown}, at most {100 * above:.1f} % above the best that any release with this promise can have"
+
+
+def best_known(
+    apart: Floats, rate: float, shares: Floats, progress: Callable[[float], None] | None = None
+) -> tuple[float, Floats]:
+    """What `best_channel` finds; where the losses are below the solver's tolerance, the Laplace law if that is better."""
+    bound, channel = best_channel(apart, rate * apart, shares, progress)
+    return bound, min(channel, laplace_channel(apart, rate), key=lambda each: float(shares @ (each * apart).sum(axis=1)))
 
 
 def own_rate(weights: Ints, metric: Metric) -> float:
