@@ -1,7 +1,8 @@
 """Where the places of a window for means are.
 
-`python -m research.mean_windows` finds these numbers and writes them. For hundredths of epsilon: how many times as long as the window all places are,
-and what 25 evenly spaced places from the middle to the end stand for, relative to the last, in thousandths.
+`python -m research.mean_windows` finds such numbers. For hundredths of epsilon: how many times as long as the window the
+line of all places is, and which numbers 25 evenly spaced places from its middle to its end represent, relative to the last;
+all in thousandths. Plans of survey files depend on them: they never change.
 """
 
 from collections.abc import Mapping

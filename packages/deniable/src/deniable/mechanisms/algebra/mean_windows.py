@@ -1,6 +1,6 @@
 """Places for a window that moves over numbers, and where it begins for each of them: near the smallest largest variance.
 
-Everything is computed in whole numbers, so that all machines find the same. `python -m research.mean_windows` finds PROFILES.
+Everything is computed in whole numbers, so that all machines find the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ NEAR = 5  # of how many lengths of windows, shorter and longer, the best is take
 # Up to which epsilon so many places and at most so many knots suffice.
 SIZES: Mapping[Fraction, tuple[int, int]] = {
     Fraction(3): (480, 64),
-    Fraction(6): (960, 128),
+    Fraction(5): (960, 128),
     MOST: (1920, 512),
 }
 
@@ -77,7 +77,7 @@ def _worst(values: Sequence[int], window: int, odds: Fraction) -> Fraction:
 def _linear(values: list[int], window: int, knots: int) -> Windows:
     """Beginnings of windows whose sums rise from knot to knot by the same number, and places adjusted for that.
 
-    A window that begins s / SHARES places after place o loses this share of place o, and reaches as much of place o + window,
+    A window that begins s / SHARES places after place o loses this share of place o, and has as much of place o + window,
     by a coin. The odd s is the nearest; then two places are adjusted that no window of a lower knot has reached: the one
     that is reached by a share, so that the share of the difference is whole, and the one before it, by what is missing.
     """
