@@ -92,6 +92,7 @@ def test_what_an_edition_is_offered() -> None:
     assert [offered(every, edition) for edition in (None, 1, 2)] == [every, [first], [first, second]]
     assert set(candidates("shares")) - set(candidates("shares", 1)) == {"design, weighted"}
     assert candidates("shares", 2) == candidates("shares") and "optimal" not in candidates("means", 2)
+    assert set(candidates("means", 2)) - set(candidates("means", 1)) == {"window"}
     for wrong in (0, NEWEST_EDITION + 1):
         with pytest.raises(dn.InvalidParameter, match="editions 1 to"):
             dn.plan(dn.Categories(["a", "b", "c"]), 1.0, edition=wrong)

@@ -172,6 +172,7 @@ from deniable.mechanisms.means.optimal_mean import OptimalMean as OptimalMean
 from deniable.mechanisms.means.permanent_mean import PermanentMean as PermanentMean
 from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
 from deniable.mechanisms.means.three_outputs import ThreeOutputs as ThreeOutputs
+from deniable.mechanisms.means.window_mean import WindowMean as WindowMean
 from deniable.mechanisms.registry import mechanism_from_json as mechanism_from_json
 from deniable.mechanisms.releases.bipartite import Bipartite as Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened as Coarsened

@@ -53,6 +53,7 @@ OURS = {
     "permanent-mean-1": "mechanisms.means.permanent_mean:PermanentMean",
     "permanent-set-1": "mechanisms.key_value.permanent_set:PermanentSet",
     "optimal-mean-1": "mechanisms.means.optimal_mean:OptimalMean",
+    "window-mean-1": "mechanisms.means.window_mean:WindowMean",
     "mean-channel-1": "mechanisms.means.mean_channel:MeanChannel",
     "feature-vector-1": "mechanisms.vectors.feature_vector:FeatureVector",
     "sign-word-1": "mechanisms.vectors.sign_word:SignWord",

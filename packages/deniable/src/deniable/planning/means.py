@@ -32,6 +32,8 @@ def mean_options(
 
     >>> [mean_options(Interval(0, 200_000), epsilon, edition=1).best.mechanism.wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
     ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    >>> [mean_options(Interval(0, 200_000), epsilon, edition=2).best.mechanism.wire for epsilon in (0.5, 8.0)]
+    ['window-mean-1', 'window-mean-1']
     """
     checked_people(n)
     budget = checked_epsilon(epsilon)

@@ -168,7 +168,7 @@ def compare(
     >>> abs(found.rows[0].ratio - 1) < 5 * found.rows[0].ratio_error
     True
     >>> sorted(row.name for row in compare(Interval(0, 120, steps=12), 4.0, 500, target="mean", repeats=2).rows)
-    ['Duchi', 'hybrid', 'optimal', 'piecewise, original', 'piecewise, suboptimal', 'three outputs']
+    ['Duchi', 'hybrid', 'optimal', 'piecewise, original', 'piecewise, suboptimal', 'three outputs', 'window']
     """
     if repeats < 2:
         raise InvalidParameter("A comparison needs at least two collections of each mechanism: repeats=2.")
