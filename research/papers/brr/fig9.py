@@ -150,7 +150,7 @@ def size_checks(name: str, held: Samples) -> list[Check]:
     if name == "superconduct":
         why = "five features are missing in the data here, and one of the 82 columns is the target"
     return [
-        printed(f"{name}: rows without gaps", people, len(held.rows) + len(held.test), why),
+        printed(f"{name}: rows without missing values", people, len(held.rows) + len(held.test), why),
         printed(f"{name}: features", features, held.rows.shape[1], why),
     ]
 
