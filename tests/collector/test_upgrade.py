@@ -148,5 +148,5 @@ def test_an_upgrade_waits_for_another_process_that_writes(tmp_path: Path) -> Non
         with opened(str(earlier)) as store:
             assert replayed(store, ONE, "one.body", OPENS) == ["duplicate"] * 30
     finally:
-        later.join()
+        later.join(60)
         other.close()
