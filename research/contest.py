@@ -107,7 +107,7 @@ class Standing:
 class Contest:
     """Learners on one data set, at the same budgets.
 
-    `ceiling(seed)` scores learning without any privacy, `floor(seed)` knowing nothing of the people. `measure` is
+    `ceiling(seed)` scores learning without any privacy, `floor(seed)` without any data on the people. `measure` is
     "accuracy", "AUC" or "RMSE"; of the last, less is better. `about` describes the people and the unit of epsilon.
     """
 
@@ -202,7 +202,7 @@ class Standings:
         lines = [f"**{self.title}**: {self.about}" if self.about else f"**{self.title}**", ""]
         lines += [
             f"{self.measure}{unit}, mean of {self.ceiling.repeats} trainings and its 95 % interval; without privacy "
-            f"{self.ceiling.text(scale, digits)}, knowing nothing {self.floor.text(scale, digits)}.",
+            f"{self.ceiling.text(scale, digits)}, without any data {self.floor.text(scale, digits)}.",
             "",
             f"| claimed epsilon | certified epsilon | learner | from | {self.measure} | proof | the paper says |",
             "|--:|--:|---|---|--:|---|---|",
@@ -230,7 +230,7 @@ class Standings:
         unit = "in percent" if self.higher else "less is better"
         ends = f"{self.measure} {self.ceiling.text(scale, digits)} without privacy, {self.floor.text(scale, digits)}"
         lines = [
-            f"{self.title}, {self.about.rstrip('.')}; {ends} knowing nothing ({unit}):"
+            f"{self.title}, {self.about.rstrip('.')}; {ends} without any data ({unit}):"
             if self.about
             else f"{self.title}; {ends}:",
             "",
@@ -269,7 +269,7 @@ class Standings:
                 style = "--s" if known[0].paper else "-o"
                 places, means = [row.certified for row in known], [row.score.mean for row in known]
                 axes.errorbar(places, means, reach, fmt=style, capsize=3, markersize=4, label=name)
-        for label, score in (("without privacy", self.ceiling), ("knowing nothing", self.floor)):
+        for label, score in (("without privacy", self.ceiling), ("without any data", self.floor)):
             axes.axhline(score.mean, color="grey", linestyle=":")
             axes.annotate(label, (0.01, score.mean), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
         axes.set(xscale="log", xlabel="certified epsilon", ylabel=self.measure, title=self.title)

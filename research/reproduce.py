@@ -26,7 +26,7 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
 @click.option(
     "--quick/--full",
     default=True,
-    help="Few repetitions (the default), or as in the paper. --list says where --full stays below the paper.",
+    help="Few repetitions (the default), or as in the paper. --list says where --full uses less than the paper.",
 )
 @click.option("--resume", is_flag=True, help="Skip figures whose result in --out has the same mode, seed and data.")
 @click.option(
@@ -138,7 +138,7 @@ def _run(each: "Loaded", quick: bool, data: object, out: Path, how: Mapping[str,
     start = time.process_time()
     with panel.progress(each.figure.name) as report:
         result = each.run(quick, int(how["seed"]), data, Pace(progress=report, kept=out))
-    limit = (f"--full stays below the paper here: {each.figure.limit}",) if each.figure.limit and not quick else ()
+    limit = (f"--full uses less than the paper here: {each.figure.limit}",) if each.figure.limit and not quick else ()
     spent: dict[str, str | float] = {
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
         "seconds": round(time.process_time() - start, 1),
@@ -249,7 +249,7 @@ def _list(as_json: bool) -> None:
         limits.setdefault(figure.limit, []).append(figure.name)
     for limit, names in limits.items():
         if limit:
-            console.print(f"--full stays below the paper in {', '.join(names)}: {limit}.", markup=False, highlight=False)
+            console.print(f"--full uses less than the paper in {', '.join(names)}: {limit}.", markup=False, highlight=False)
     console.print(
         "Times are for one core. Use --data DIR for real data; otherwise made-up data are used, which the result states."
     )

@@ -241,7 +241,7 @@ def page(kept: Runs, real: Sequence[tuple[str, Graph]], few: int | None = None, 
     """The whole result; rows that are missing are measured first."""
     kept.make([(case.key, case.run, (few,)) for case in cases(only, real)])
     known = kept.known()
-    what = "root mean square error measured and stated, and how many intervals of 95 % have the truth in them:"
+    what = "root mean square error measured and stated, and how many 95 % intervals contain the truth:"
     lines = ["| graph | count | epsilon | truth | runs | error measured | error stated | covered | expected | clear |"]
     lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     lines += [case.line(known[case.key]) for case in cases("", real) if case.key in known]

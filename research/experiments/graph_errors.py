@@ -42,7 +42,7 @@ def all_graphs(data: Data) -> Iterator[tuple[str, Graph]]:
 
 def page(data: Data, runs: int) -> str:
     """The whole result."""
-    what = "true standard error, stated one as a share of it (mean, least, most), intervals of 95 % that hold:"
+    what = "true standard error, stated one as a share of it (mean, least, most), 95 % intervals that contain the truth:"
     lines = [f"Stated and true errors of counts of triangles: {what}", ""]
     lines.append("| graph | epsilon | alpha | runs | true error | stated | least | most | covered | kbit |")
     lines.append("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")

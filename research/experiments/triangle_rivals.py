@@ -151,8 +151,8 @@ def rows(kept: Runs, name: str, graph: Graph, runs: int) -> Iterator[tuple[Outco
 
 def page(kept: Runs, data: Data, only: str) -> str:
     """The whole result."""
-    what = "times ours with the 95 % interval that the runs of ours leave:"
-    lines = [f"Triangles at epsilon {EPSILON:g} for one edge, beside rivals with as many bits; {what}", ""]
+    what = "times ours with the 95 % interval from the runs of ours:"
+    lines = [f"Triangles at epsilon {EPSILON:g} for one edge, compared with rivals that send as many bits; {what}", ""]
     lines += ["| graph | method | error | error is | times ours | kbit |", "|---|---|--:|---|--:|--:|"]
     for case in CASES:
         if case.name in GRAPHS and only in case.name:

@@ -168,8 +168,11 @@ def ratios(runs: Runs) -> list[str]:
 
 def page(runs: Runs, data: Data, most: int, only: str = "") -> str:
     """The whole result."""
-    what = "root mean square error, intervals of 95 % that hold, bits that each person downloads, CPU seconds of one run:"
-    first = [f"Triangles with an error bar that is worked out from the reports: {what}", "", *table(runs, data, most, only)]
+    what = (
+        "root mean square error, 95 % intervals that contain the truth, bits that each person downloads, "
+        "CPU seconds of one run:"
+    )
+    first = [f"Triangles with an error bar that is computed from the reports: {what}", "", *table(runs, data, most, only)]
     second = ["How many times smaller the error is at epsilon 2 than at epsilon 1:", "", *ratios(runs)]
     return "\n".join([*first, "", *second, ""])
 

@@ -53,7 +53,7 @@ class Figure:
     needs: tuple[str, ...] = ()  # extras, without which it cannot be made
     seconds: float = 1.0  # of one processor core, with --quick
     minutes: float = 0.1  # the same with --full
-    limit: str = ""  # where --full stays below the paper
+    limit: str = ""  # where --full uses less than the paper
     own: bool = False  # an experiment of ours, not a figure of the paper
     shares: str = ""  # a figure whose trainings it takes over, in one run or with --resume
 

@@ -21,7 +21,7 @@ PAGES = "deniable reproduce --pages docs"
 MEANING: dict[Status, str] = {
     "reproduced": "every statement about the figure that can be tested holds",
     "trend and ranking": "the lines run and rank as in the paper, but some numbers differ",
-    "only with the authors' fault": "a statement fails, and holds once a fault of the paper or its program is put back in",
+    "only with the authors' fault": "a statement fails, but holds if a fault of the paper or its program is repeated",
     "not comparable": "a statement fails on other or fewer data, for a reason that could not be computed",
     "contradicted": "a statement fails, and the reason was computed",
 }
@@ -126,7 +126,7 @@ def overview(results: Mapping[str, Result]) -> str:
         )
     lines += ["", "## What the words mean", ""]
     lines += [
-        "Each statement of a paper about a figure belongs to one of four aspects. *Trend* is the course of the lines.",
+        "Each statement of a paper about a figure belongs to one of four aspects. *Trend* is the shape of the lines.",
         "*Ranking* is which line is above which; measured numbers within two standard errors of each other are tied.",
         "*Magnitude* is a number that was measured or is called approximate: it is met within 15 % and two standard errors,",
         "and the ratio of ours to the paper's is given with an interval of two standard errors. *Printed numbers* must",
@@ -144,11 +144,12 @@ def overview(results: Mapping[str, Result]) -> str:
         f"    $ {COMMAND}",
         f"    $ {PAGES}",
         "",
-        "`deniable reproduce --list` lists all figures, with the time each takes and where `--full` stays below the paper.",
-        "`deniable reproduce brr/fig5` reproduces one. With `--data DIR`, real data are used; otherwise generated data of",
-        "the same shape, which the result states. `--resume` continues a run that was cut off. Whoever commits new pages",
-        "looks at every picture that changed: for legends that hide data, small type and lines that look alike. This was",
-        "done for all pictures here. Times in pictures are those of a machine that did other work too.",
+        "`deniable reproduce --list` lists all figures, with the time each takes and where `--full` uses less than the",
+        "paper. `deniable reproduce brr/fig5` reproduces one. With `--data DIR`, real data is used; otherwise generated",
+        "data of the same shape, as the result states. `--resume` continues a run that was interrupted. Before you commit",
+        "new pages, look at every picture that changed: legends must not hide data, type must not be too small, and lines",
+        "must not look alike. This was done for all pictures here. Times in pictures are those of a machine that did other",
+        "work too.",
         "",
         *runs_of(results),
     ]
@@ -166,7 +167,7 @@ def runs_of(results: Mapping[str, Result]) -> list[str]:
     if not made:
         return []
     lines = [
-        "| run | figures | from | to | processor time, without parts of runs that were cut off |",
+        "| run | figures | from | to | processor time, without interrupted parts of runs |",
         "|---|--:|---|---|--:|",
     ]
     for mode in sorted({str(each["mode"]) for each in made}, reverse=True):
@@ -185,7 +186,7 @@ def from_nothing() -> list[str]:
     alone = [figure for figure in figures if not figure.shares]
     full, quick = sum(figure.minutes for figure in alone), sum(figure.seconds for figure in alone) / 60
     took = f"about {full:.0f} min of one core and a quick one {quick:.0f}"
-    return [f"A full run from nothing takes {took}, by the times that `--list` states."]
+    return [f"A full run from scratch takes {took}, according to the times that `--list` states."]
 
 
 def whole(paper: Paper, results: Mapping[str, Result]) -> str:
@@ -277,7 +278,12 @@ def theories(results: Mapping[str, Result]) -> list[str]:
                 rows.setdefault(check.claim, (name.partition("/")[2], check))
     if not rows:
         return []
-    lines = ["## Theorems and guarantees", "", "Each is checked once, from the exact law; the figure named is where.", ""]
+    lines = [
+        "## Theorems and guarantees",
+        "",
+        "Each is checked once, from the exact law. The figure in parentheses is where the check was made.",
+        "",
+    ]
     for where, check in rows.values():
         lines.append(f"- {'yes' if check.holds else '**no**'} ({where}): {check.line}")
     return [*lines, ""]

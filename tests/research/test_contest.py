@@ -26,7 +26,7 @@ def test_everything_is_reported() -> None:
     run = contest(entrant("mean", 0.8), entrant("BRR", 0.7, Fraction(9), "BRR 2025")).run(3, progress=done.append)
     assert done == [pytest.approx(k / 12) for k in range(1, 13)]
     text = run.markdown()
-    assert "without privacy 90.0 ± 0.0, knowing nothing 10.0 ± 0.0" in text
+    assert "without privacy 90.0 ± 0.0, without any data 10.0 ± 0.0" in text
     assert "| 1 | 1 | mean | ours | **81.0 ± 2.5** | proved | - |" in text
     assert "| 1 | **2.197** | BRR | BRR 2025 | 71.0 ± 2.5 | proved | 66 % |" in text
     assert [row.holds for row in run.rows] == [True, False, True, False]

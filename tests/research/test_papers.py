@@ -279,7 +279,7 @@ class TestCommand:
     def test_the_list(self) -> None:
         output = self.run("--list")
         assert self.run() == output and all(name in output for name in FIGURES)
-        assert "--full stays below the paper in bitrand/fig8" in output and "experiment of ours" in output
+        assert "--full uses less than the paper in bitrand/fig8" in output and "experiment of ours" in output
         assert [json.loads(line)["figure"] for line in self.run("--json").splitlines()] == list(FIGURES)
 
     @pytest.mark.needs("matplotlib")

@@ -111,8 +111,8 @@ PAPER = Paper(
         "`BitRand.water_filled` halves the published error bound at the same true loss; `BitRand.offset` is unbiased.",
         "`FeatureVector` and `PrivUnit` keep epsilon for whole vectors, "
         "and at the true loss of f-RR have a fraction of its error.",
-        "`privatize` with `fit_moments` takes the known noise out of certified reports, where a network that is trained on "
-        "them as they arrive learns less.",
+        "`privatize` with `fit_moments` corrects certified reports for their known noise; a network that is trained "
+        "on uncorrected reports learns less.",
         "`LabelResponse` refuses a beta that does not keep epsilon.",
     ),
 )

@@ -52,12 +52,12 @@ def other_data(study: Study, data: str, lines: Sequence[Line], epsilon: float, m
     if "stand-in" in held.note:
         return "the data are made up"
     if data == "digits":
-        return "MNIST's digits stand for the 62 classes of FEMNIST"
+        return "MNIST's digits replace the 62 classes of FEMNIST"
     before = [study.all(data, line, epsilon, measure).mean() for line in lines]
     after = [study.all(data, replace(line, constants=False), epsilon, measure).mean() for line in lines]
     words = " and ".join(f"{line.name} from {a:.1f} to {b:.1f}" for line, a, b in zip(lines, before, after, strict=True))
     return (
-        f"{len(held.right):,} people and embeddings of {held.rows.shape[1]} numbers stand for 120,000 and 768; networks "
+        f"{len(held.right):,} people and embeddings of {held.rows.shape[1]} numbers replace 120,000 and 768; networks "
         f"learn their constants from noisy rows, which are larger than the rows that they are tested on: without constants, "
         f"at epsilon {epsilon:g}, {words}"
     )
@@ -238,7 +238,7 @@ def _better(study: Study, measure: str) -> tuple[str, ...]:
             gain, error = study.gain(data, aware, raw, (epsilon,), measure)
             if gain > 3 * error:
                 found.append(
-                    f"{data}, certified epsilon {epsilon:g}: taking the noise out of the same reports gains "
+                    f"{data}, certified epsilon {epsilon:g}: correcting the same reports for their noise gains "
                     f"{gain:.1f} points (standard error {error:.1f})"
                 )
         gain, error = study.gain(data, fair, BITRAND[0], (1.0,), measure)
@@ -327,7 +327,7 @@ def on_labels(study: Study, measure: str, pace: Pace = ALL) -> Result:
             gain, error = study.gain(data, line, plain, study.budgets, measure)
             if gain > 3 * error:
                 improved.append(
-                    f"{data}, labels at {line.labels:g}: a loss that knows the noise gains {gain:.1f} points "
+                    f"{data}, labels at {line.labels:g}: a loss that corrects for the noise gains {gain:.1f} points "
                     f"(standard error {error:.1f})"
                 )
     notes = "; ".join(

@@ -7,8 +7,8 @@ ERRATA = (
         "BitRand B1",
         "Theorem 2: f-RR keeps epsilon for every alpha from 0 up to a bound.",
         "All bits of all features are reported, so their losses add up: r times the sum of |ln alpha + epsilon i / l|. "
-        "The smaller alpha, the less is randomized, and the theorem allows every one. The method that Theorems 5 and 6 "
-        "hold against LATENT and OME says so too.",
+        "The smaller alpha is, the less is randomized, and the theorem allows any alpha. The method that Theorems 5 "
+        "and 6 use against LATENT and OME shows this too.",
         """
 >>> from fractions import Fraction
 >>> small = dn.certify(dn.BitRand.as_published(features=1, bits=1, epsilon=0.1))    # by all coins
@@ -90,7 +90,7 @@ ERRATA = (
     Erratum(
         "BitRand B6",
         "Eq. 1 encodes any number.",
-        "Numbers outside the range wrap around; they must be moved to the end of it.",
+        "Numbers outside the range wrap around; they must be clipped to it.",
         """
 >>> code = dn.SignMagnitude(1, 10, 5)
 >>> [float(code.decode(way([[40.0]]))[0, 0]) for way in (code.wrapped, code.index)]
@@ -111,8 +111,9 @@ ERRATA = (
     Erratum(
         "BitRand B8",
         "Section 5: f-RR has a smaller q than LATENT in all cases.",
-        "q is how often a zero becomes one: 0.125 with LATENT, and more with f-RR at every bit. By the mean of both flips, "
-        "0.5 with LATENT, f-RR is above it at its lowest bits. LATENT flips only ones more often everywhere.",
+        "q is how often a zero becomes one: 0.125 with LATENT, and more with f-RR at every bit. On average over both "
+        "flips, which is 0.5 with LATENT, f-RR flips its lowest bits more often. Only ones are flipped more often by "
+        "LATENT at every bit.",
         """
 >>> ours, latent = dn.BitRand.as_published(1000, 10, 1.0), dn.BitRand.latent(1000, 10, 1.0, alpha=7.0)
 >>> [round(float(q), 3) for q in (min(ours.zeros), max(ours.zeros), latent.zeros[0], 1 - latent.ones[0])]
@@ -124,7 +125,7 @@ ERRATA = (
     Erratum(
         "BitRand B9",
         "Section 5: t-tests show that f-RR's formulas are significantly smaller (p = 0.02, 3.7e-9, 5.1e-3).",
-        "They are formulas: there is no chance in them, and nothing to test. Which numbers are listed, and how often, "
+        "They are formulas, which involve no chance, so there is nothing to test. Which numbers are listed, and how often, "
         "decides p; the first and the last of the three are not described well enough to be reproduced.",
         """
 >>> from research.papers.bitrand.theory import p_of_first_bits, p_of_flips

@@ -156,7 +156,7 @@ class Study:
         return [
             *(self.task(data, 0).held.note for data in CLIENTS),
             "LATENT and OME are corrected as in the paper, at epsilon / 4.57 and / 2",
-            "SEC and CelebA are missing, and digits stand for FEMNIST; the paper's p-values are not compared, since it does "
+            "SEC and CelebA are missing, and digits replace FEMNIST; the paper's p-values are not compared, since it does "
             "not state how often it trained",
             f"{size.repeats} repetitions with other people, coins and first weights each; two hidden layers of "
             f"{size.hidden} rectified units (the paper: 1,500), {size.rounds} rounds in which all clients take part (the "

@@ -231,8 +231,8 @@ PAPER = Paper(
     (
         "`Coarsened` is the exact optimum on a line, by dynamic programming; bipartite response loses 3 to 30 % more.",
         '`Bipartite(..., "mean")` takes the m that is best on average, in one pass over the averaged row.',
-        "m on a line is found from two whole-number tests, right in all 63,840 "
-        "cases in which the printed Algorithm 3 is wrong a quarter of the time.",
+        "m on a line is found from two whole-number tests, which are right in all 63,840 cases; the printed "
+        "Algorithm 3 is wrong in a quarter of them.",
         "`Staircase` is L-SRR with rings of equal sizes: it keeps its promise, and is often better than bipartite response.",
         "Every release is certified over the whole list of answers, never within regions.",
     ),

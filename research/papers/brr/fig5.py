@@ -108,12 +108,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "it is somewhere",
         ),
         theory(
-            "nor with the number of near answers that Algorithm 3 prints",
+            "bipartite response is not worse with the number of near answers that Algorithm 3 prints either",
             not worse.any() and small <= 1,
             f"on 75 points at epsilon 7.9 it has {small:.3f} times the loss (errata BRR A1, A2, A5)",
         ),
         ranking(
-            "it is better than the exponential mechanism",
+            "bipartite response is better than the exponential mechanism",
             (by["bipartite"] <= by["exponential"] * (1 + 1e-12)).all(),
             "it is not for few points",
         ),

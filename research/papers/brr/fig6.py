@@ -41,12 +41,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     lost = by["coarsened"] / by["bipartite"]
     checks = (
         ranking(
-            "bipartite response is more similar than direct response",
+            "releases are more similar to the truth by bipartite response than by direct response",
             (by["bipartite"] >= by["direct"] - 1e-12).all(),
             "it is not",
         ),
         ranking(
-            "and than the exponential mechanism",
+            "releases are more similar to the truth by bipartite response than by the exponential mechanism",
             (by["bipartite"] >= by["exponential"] - 1e-12).all(),
             "for few points and small epsilon the exponential mechanism is "
             "as good: with one near answer bipartite is direct response",

@@ -161,7 +161,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         if name in own:
             checks += [
                 near(f"{name}: bipartite saves over L-SRR on average, %", mean, float(saved.mean()), why, sure=False),
-                near(f"{name}: and at most, %", largest, float(saved.max()), why, sure=False),
+                near(f"{name}: bipartite saves over L-SRR at most, %", largest, float(saved.max()), why, sure=False),
                 trend(f"{name}: most at epsilon {where:g}", EPSILONS[int(saved.argmax())] == where, why, sure=False),
             ]
         else:

@@ -89,7 +89,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
 
 
 def fair(held: Samples, most: int, epsilon: float, repeats: int, seed: int, trees: int) -> list[Row]:
-    """Learners whose promise is certified, and knowing nothing."""
+    """Learners whose promise is certified, and without any data."""
     own, right, test, truth = held.rows[:most], held.right[:most], held.test[:most], held.test_right[:most]
     ends = float(np.min(held.right)), float(np.max(held.right))
     rows: list[Row] = []
@@ -150,7 +150,7 @@ def size_checks(name: str, held: Samples) -> list[Check]:
     if name == "superconduct":
         why = "five features are missing in the data here, and one of the 82 columns is the target"
     return [
-        printed(f"{name}: rows without gaps", people, len(held.rows) + len(held.test), why),
+        printed(f"{name}: rows without missing values", people, len(held.rows) + len(held.test), why),
         printed(f"{name}: features", features, held.rows.shape[1], why),
     ]
 

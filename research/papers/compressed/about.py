@@ -69,7 +69,7 @@ inf
     Erratum(
         "Compressed C5",
         "A fixed beta suits every epsilon: 2 is a reasonable choice.",
-        "The draws to look at in a chunk are exp((e^epsilon - 1) / (beta epsilon)) on average. Chunks of "
+        "On average, exp((e^epsilon - 1) / (beta epsilon)) draws of a chunk must be examined. Chunks of "
         "4 / (e^epsilon - 1) coordinates keep the work of each in bounds.",
         """
 >>> from deniable.mechanisms.sparse.index_law import expected_candidates
@@ -83,7 +83,8 @@ inf
     Erratum(
         "Compressed C6",
         "Lemma 1, used with bits in Theorem 6: the divergence of d coordinates is at most epsilon d.",
-        "That many nats, so that in bits it fails for large epsilon; for small ones it is far less: d (p - q) log2(p / q).",
+        "This is right in nats, but fails in bits for large epsilon; for small ones the divergence is far less: d (p "
+        "- q) log2(p / q).",
         """
 >>> [(eps, round(CoordinateResponse.of(eps).divergence(), 4)) for eps in (0.25, 2.0, 4.0)]       # claimed, and true, in bits
 [(0.25, 0.0449), (2.0, 2.1975), (4.0, 5.5632)]
@@ -229,10 +230,11 @@ PAPER = Paper(
     (
         "The number of chunks follows from a noisy count, or from a "
         "public bound, so that epsilon holds for the whole message.",
-        "Our encoder skips what cannot win: exact, with light tails, and about a hundred times faster than the published "
-        "one as it is run here, in Python.",
-        "Fuller chunks and a code fitted to the exact law of the labels take a sixth of the bits of long lists, though "
-        "not of short ones.",
-        "Triangles: noise by smooth sensitivity and another split have a fifth of the error of the paper's configuration.",
+        "Our encoder skips draws that cannot win. It is exact, its running time has light tails, and it is about a "
+        "hundred times faster than the published one, which is run here in Python.",
+        "With fuller chunks and a code fitted to the exact law of the labels, long lists take a sixth of the bits, "
+        "though short ones do not.",
+        "Triangles: with noise by smooth sensitivity and another split, the error is a fifth of that of the paper's "
+        "configuration.",
     ),
 )

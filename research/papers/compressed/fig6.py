@@ -92,7 +92,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     better = (
         "with another split and noise by smooth sensitivity compressed "
         f"response has {best / paper:.2f} of the error of the paper's",
-        f"that is {best / tuned:.2f} of the error of ARROne, tuned as well, at the paper's bits",
+        f"that is {best / tuned:.2f} of the error of ARROne, which is tuned too, at the paper's bits",
     )
     return Result(COLUMNS, rows, tuple(checks), notes, improved=better, setup=set_up(notes))
 

@@ -183,7 +183,7 @@ def size_checks(costs: dict[str, Cost], work: Work, size: int) -> list[Check]:
             f"the correlation of its draws with the coordinates is {rising:.2f}, among {len(work.ranked)} people",
         ),
         trend(
-            "that time varies more than the bits do, for each coordinate",
+            "per coordinate, the time of the published encoder varies more than the bits",
             spread["draws"] > spread["bits"],
             f"it varies by {spread['draws']:.2f} of its mean, and they by {spread['bits']:.2f}",
         ),

@@ -23,7 +23,7 @@ ERRATA = (
         "RR3 R2",
         "Eqs. 28 and 30: unbiased estimators of pi_1.",
         "Both are biased: on the counts that are expected where all have a high weight they give 0.412 and 2.161, not 1. In "
-        "Eq. 28, p1 - 1 must read p1; Eq. 30 mistakes 2 p1 p2 - 1 for 2 p1 (2 p2 - 1) and lacks halves.",
+        "Eq. 28, p1 - 1 must read p1; Eq. 30 mistakes 2 p1 p2 - 1 for 2 p1 (2 p2 - 1) and lacks factors of 1/2.",
         """
 >>> import numpy as np
 >>> p1 = p2 = Fraction(9, 10)
@@ -129,7 +129,7 @@ True
     Erratum(
         "RR3 R9",
         "Lemma 2: LPP-ddagger costs epsilon1 + ln(2 / (1 + e^-epsilon2)).",
-        "It leaves out that two weights of a key that is there can be distinguished with all of epsilon2.",
+        "It ignores that two weights of an existing key can be distinguished with the whole of epsilon2.",
         """
 >>> printed = 0.1 + math.log(2 / (1 + math.exp(-2.0)))
 >>> round(printed, 3), round(dn.KeySampling.privkv(key, 0.1, 2.0).loss().epsilon(), 3)
@@ -154,8 +154,9 @@ True
     Erratum(
         "RR3 R11",
         "Theorem 1: the maximum likelihood estimator is unbiased.",
-        "The root of the derivatives is, but it can lie outside the shares; the likelihood is then largest on the edge, and "
-        "that estimator is biased: with one person of state 0 it is 1 or 0, and p on average.",
+        "The root of the derivatives is unbiased, but it can lie outside the possible shares. The likelihood is then "
+        "largest at their boundary, and that estimator is biased: with one person of state 0 it is 1 or 0, and p on "
+        "average.",
         """
 >>> three = dn.ThreeState.ewrr(1.0)
 >>> channel = np.array(three.channel, float)
@@ -254,7 +255,8 @@ PAPER = Paper(
         "finds the best channel for degrees, weights or both.",
         "Estimates and their exact covariance come from the inverse "
         "of the channel, for a fixed population and for a drawn one.",
-        "`BipartiteGraph.collect` protects all links of a person at once. On graphs with many links a person, one asked "
-        "item (KVUE) has 5 to 14 times less error than PCKV-UE with padding, and the planner takes the better way.",
+        "`BipartiteGraph.collect` protects all links of a person at once. On graphs with many links per person, "
+        "asking about one item (KVUE) has 5 to 14 times less error than PCKV-UE with padding, and the planner "
+        "chooses the better of the two.",
     ),
 )

@@ -211,8 +211,8 @@ PAPER = Paper(
     ERRATA,
     STATED,
     (
-        "Open answers hide behind the least mask that any mechanism "
-        "allows, whatever its sensitive channel (`UtilityOptimized`).",
+        "Non-sensitive answers are masked as little as any mechanism allows, whatever the channel of the sensitive "
+        "ones (`UtilityOptimized`).",
         "Reports are estimated without their noisy part: the same uSS has 19 to 44 % less error for many sensitive answers.",
         "A block design needs no hash function: short reports, fast to count, and nearly the error of uSS.",
         "A pilot starts at an open share of 0.75 and its answers count (`Pilot`).",

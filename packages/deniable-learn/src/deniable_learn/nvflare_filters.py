@@ -43,7 +43,7 @@ class PlannedFilter(Filter):  # type: ignore[misc]
         self.epsilon, self.rounds, self.clip, self.method = epsilon, rounds, clip, method
         self.plan = UpdatePlan(sum(map(math.prod, self.shapes.values())), epsilon, rounds, clip, method)
         if not self.plan.unbiased:
-            raise InvalidParameter(f"{method} is biased, so single reports cannot be averaged. Take another method.")
+            raise InvalidParameter(f"{method} is biased, so single reports cannot be averaged. Use another method.")
 
     def process(self, shareable: Shareable, fl_ctx: FLContext) -> Shareable:
         """What is passed on; an empty reply with an error code in place of anything that is not expected."""

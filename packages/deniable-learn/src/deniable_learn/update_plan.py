@@ -117,7 +117,7 @@ class UpdatePlan:
         would be enough.
         """
         if not self.unbiased:
-            raise InvalidParameter(f"{self.method} is biased, and its error depends on the updates. Take another method.")
+            raise InvalidParameter(f"{self.method} is biased, and its error depends on the updates. Use another method.")
         still = np.append(np.zeros(self.dimensions), 1.0) if self.method in UNITS else np.zeros(self.dimensions)
         spread = self.mechanism.predict(still, clients).standard_error[: self.dimensions]
         scale, longest = (self.clip, self.clip) if self.method in UNITS else (1.0, self.clip * math.sqrt(self.dimensions))

@@ -140,8 +140,8 @@ def _rows(asked: Asked, found: Sequence[Sequence[str]]) -> Iterator[Rows]:
     if len({len(each) for each in found}) != 1:
         listed = ", ".join(f"{name!r} has {len(each)}" for name, each in zip(asked.names, found, strict=False))
         raise InvalidParameter(
-            f"The questions need the same number of files: {listed}. Each file of one question holds the same people, in "
-            "the same order, as the file of another at the same place in the order of names."
+            f"The questions need the same number of files: {listed}. If the files of each "
+            "question are sorted by name, corresponding files must hold the same people in the same order."
         )
     for together in zip(*found, strict=True):
         sizes = [

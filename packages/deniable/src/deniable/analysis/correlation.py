@@ -48,7 +48,7 @@ def table_correlation(
     if shares.ndim != 2:
         raise InvalidParameter("A correlation needs two questions. Take a pair of them: table.pair(first, second).")
     if not ranks and any(isinstance(label, str) for each in answers for label in each):
-        raise InvalidParameter("The answers are not numbers. Their order has a correlation too: correlation(ranks=True).")
+        raise InvalidParameter("The answers are not numbers. To correlate their ranks, use correlation(ranks=True).")
     fixed = None if ranks else [np.array(each, np.float64) for each in answers]
     value, covariance, slope, flat = _correlated(shares, fixed)
     spread = law(shares)

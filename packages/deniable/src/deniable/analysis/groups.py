@@ -220,7 +220,9 @@ def correlate(
     people = same_people([(each.name, each.people) for each in found])
     for each in found:
         if not each.numeric:
-            raise InvalidParameter(f"The answers to {each.name!r} are not numbers. Their order has one: ranks=True.")
+            raise InvalidParameter(
+                f"The answers to {each.name!r} are not numbers. To correlate their ranks, use ranks=True."
+            )
     x, y = (_power(each, 1) for each in found)
     xx, yy = (_power(each, 2) for each in found)
     mx, my = float(x.mean()), float(y.mean())

@@ -84,7 +84,9 @@ def _begun(target: Store, survey: str, spec: str) -> int:
             raise InvalidParameter(f"This database already holds the survey {survey!r}. Copy it into another one.")
         found = change.run("SELECT number, source FROM transfers WHERE survey = ?", survey)
         if found and found[0][1] != origin:
-            raise InvalidParameter(f"Another survey with the id {survey!r} is being copied into this database. Finish that.")
+            raise InvalidParameter(
+                f"Another survey with the id {survey!r} is being copied into this database. Finish that copy first."
+            )
         if found:
             return int(found[0][0])
         number = change.free_number()

@@ -78,7 +78,7 @@ def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tup
         if isinstance(field, Number) and (value.type.row or value.type.low < 0 or value.type.high >= field.below):
             raise InvalidLaw(
                 f"The field {field.name!r} of the report must be a number from 0 to {field.below - 1}; the law only shows "
-                f"that it is {value.type}. Write wrapping round as (a + b) % n."
+                f"that it is {value.type}. To wrap around, write (a + b) % n."
             )
         report.append((field.name, value.node))
     return tuple(report)

@@ -45,7 +45,7 @@ def grouped_record(domain: Vectors, epsilon: float, singles: Sequence[PureProtoc
     weights = whole_weights(known_by(domain, groups, parts), MOST_SLOTS)
     if len(set(weights)) == 1 and all(len(group) == 1 for group in groups):
         raise InvalidParameter(
-            "With this budget, groups of one answer are best, drawn equally often: one answer, whole budget."
+            "With this budget, groups of one answer are best, drawn equally often, which is 'one answer, whole budget'."
         )
     return OneGroup(domain, epsilon, parts, groups, weights)
 

@@ -71,8 +71,8 @@ class OnePair(Mechanism[Sequence[object], Ints]):
             self._fix(order=best[0], buckets=best[1], pair_slots=best[2], single_slots=best[3])
         if self.order not in orders(max(self.sizes), self.order) or not 2 <= self.buckets <= self.order:
             raise InvalidParameter(
-                f"The field must have at least {max(self.sizes)} elements, a prime number of them or 4, 8, 9 or 16, and at "
-                "least 2 and at most so many buckets. Leave both out to get the best."
+                f"`order` must be at least {max(self.sizes)}, and a prime number or 4, 8, 9 or 16; `buckets` must be from 2 "
+                "to `order`. Leave both out to get the best."
             )
         if not self.single_slots and min(self._margin_information) <= 0:
             raise InvalidParameter(

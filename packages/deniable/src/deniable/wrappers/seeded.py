@@ -51,15 +51,15 @@ class SeededLaw(Mechanism[object, Any]):
     def check_codes(self) -> None:
         """The numbers of codes and of near ones; those that are 0 are chosen."""
         if not is_whole(self.codes) or not is_whole(self.near):
-            raise InvalidParameter("The number of codes, and of near ones, are whole numbers. Leave them out for the best.")
+            raise InvalidParameter("`codes` and `near` must be whole numbers. Leave them out to get the best.")
         if self.codes == 0:
             self._fix(codes=min(MOST_CODES, 1 << math.ceil(math.log2(self.odds + 1)) + EXTRA_BITS))
         if not 2 <= self.codes <= MOST_CODES:
-            raise InvalidParameter(f"There are 2 to {MOST_CODES:,} codes to choose from.")
+            raise InvalidParameter(f"`codes` must be from 2 to {MOST_CODES:,}.")
         if self.near == 0:
             self._fix(near=self.best_near())
         if not 1 <= self.near < self.codes:
-            raise InvalidParameter("There are 1 or more near codes, and fewer than codes in all.")
+            raise InvalidParameter("`near` must be at least 1 and below `codes`.")
 
     @abstractmethod
     def best_near(self) -> int:

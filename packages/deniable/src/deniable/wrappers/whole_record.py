@@ -56,13 +56,11 @@ class WholeRecord(RecordMechanism):
         if not self.agreeing and is_whole(self.agreeing):
             self._fix(agreeing=best_agreeing(self.sizes, float(self.odds), most_similar(self.sizes)))
         if not is_whole(self.agreeing) or not 1 <= self.agreeing <= len(self.sizes):
-            raise InvalidParameter(
-                f"A similar record agrees in 1 to {len(self.sizes)} answers. Leave it out to get the best."
-            )
+            raise InvalidParameter(f"`agreeing` must be from 1 to {len(self.sizes)} answers. Leave it out to get the best.")
         if self.agreeing < len(self.sizes) and self.domain.size > most_similar(self.sizes):
             raise InvalidParameter(
                 "A similar record may differ in some answers only if each attribute has 2, 4, 8, ... values, with at most "
-                f"{MOST_SIMILAR:,} combinations in all. Leave `agreeing` out to get the best, or take OneGroup.of."
+                f"{MOST_SIMILAR:,} combinations in all. Leave `agreeing` out to get the best, or use OneGroup.of."
             )
 
     @cached_property
@@ -116,8 +114,8 @@ class WholeRecord(RecordMechanism):
         """The same reports as those of a compound question, with its mechanism: for tables of several attributes."""
         if self.agreeing < len(self.sizes):
             raise InvalidParameter(
-                "These reports are often records that differ from the truth in a few answers, which a compound question "
-                "does not do. For tables, take plan_tables(domains, epsilon, n)."
+                "These reports favour records that differ from the truth in a few answers, unlike those of a compound "
+                "question. For tables, use plan_tables(domains, epsilon, n)."
             )
         question = DirectResponse(Product(self.domain.parts), self.epsilon)
         return question, Reports(question.fingerprint, question.layout, self.checked_reports(reports).columns)

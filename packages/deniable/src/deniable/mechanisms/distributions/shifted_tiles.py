@@ -41,8 +41,8 @@ class ShiftedTiles(Tiles):
         good = len(level) == 4 and all(1 <= width <= size and 0 <= shift < width for width, shift, size in cuts)
         if not good or self._tiles(level) < 2:
             raise InvalidParameter(
-                "A level of shifted tiles has the width of the parts of the first axis, from 1 to all places, and by how "
-                "much the first is shorter, from 0 to less than that; then both for the second axis; and two tiles or more."
+                "A level of shifted tiles is a width and a shift for the first axis, then both for the second. A width is "
+                "from 1 to the number of places, a shift from 0 to less than the width, and there are at least two tiles."
             )
 
     @classmethod

@@ -51,17 +51,18 @@ class PairWheel(PaddedProtocol):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(map(is_whole, (self.places, self.near, self.apart))):
-            raise InvalidParameter("The places, near ones and the distance are whole numbers. Leave them out for the best.")
+            raise InvalidParameter("`places`, `near` and `apart` must be whole numbers. Leave them out to get the best.")
         if self.places == 0:
             self._fix(places=largest_prime(self.odds))
         if not 3 <= self.places <= MOST_PLACES or not is_prime(self.places):
-            raise InvalidParameter(f"The places of the ring are an odd prime number up to {MOST_PLACES:,}.")
+            raise InvalidParameter(f"`places` must be an odd prime number up to {MOST_PLACES:,}.")
         if 0 <= self.near < self.places and -1 <= self.apart <= self.places // 2:
             near, apart = best_arcs(self.places, self.odds, self.domain.at_most, "balanced", self.near, self.apart)
             self._fix(near=near, apart=apart)
         if not 1 <= self.near < self.places or not 0 <= self.apart <= min(self.near, self.places - self.near):
             raise InvalidParameter(
-                "An end has 1 or more near places, fewer than all, and the arcs of both ends meet on one side at most."
+                "`near` must be at least 1 and below `places`, and `apart` from 0 to the smaller of `near` and "
+                "`places` - `near`."
             )
 
     @classmethod

@@ -64,7 +64,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         super().__post_init__()
         check_unit_vectors(self.domain)
         if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= self._most_codes:
-            raise InvalidParameter("The rounds, directions and near ones are whole numbers, with 2 to 4096 directions.")
+            raise InvalidParameter("`rounds`, `codes` and `near` must be whole numbers, and there are 2 to 4096 codes.")
         if self.rounds == 0:
             rounds = range(1, max(2, min(MOST_ROUNDS, math.ceil(self.epsilon))))
             best = min(rounds, key=lambda k: self._error(k, self.near or self._best_near(k)))
@@ -72,7 +72,9 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         if self.near == 0:
             self._fix(near=self._best_near(self.rounds))
         if not 1 <= self.rounds <= MOST_ROUNDS or not 1 <= self.near < self.codes:
-            raise InvalidParameter(f"There are 1 to {MOST_ROUNDS} rounds, and fewer near directions than directions.")
+            raise InvalidParameter(
+                f"`rounds` must be from 1 to {MOST_ROUNDS}, and `near` at least 1 and below the number of codes."
+            )
 
     @property
     def _most_codes(self) -> int:
