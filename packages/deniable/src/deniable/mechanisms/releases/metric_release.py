@@ -157,9 +157,7 @@ def distance_to(loss: float, bound: float, unit: str = "") -> str:
     return f"{shown}, at most {100 * above:.1f} % above the best that any release with this promise can have"
 
 
-def best_known(
-    apart: Floats, rate: float, shares: Floats, progress: Callable[[float], None] | None = None
-) -> tuple[float, Floats]:
+def best_known(apart: Floats, rate: float, shares: Floats, progress: Progress | None = None) -> tuple[float, Floats]:
     """What `best_channel` finds; where the losses are below the solver's tolerance, the Laplace law if that is better."""
     bound, channel = best_channel(apart, rate * apart, shares, progress)
     return bound, min(channel, laplace_channel(apart, rate), key=lambda each: float(shares @ (each * apart).sum(axis=1)))
