@@ -19,7 +19,7 @@ from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.needs("uv", "setuptools"), pytest.mark.xdist_group("wheel")]
 
-LARGEST = 1_560_000  # bytes: 630,000 before laws, distributions, relations, invitations, discovery, rounds and graphs
+LARGEST = 1_570_000  # bytes: 630,000 before laws, distributions, relations, invitations, discovery, rounds and graphs
 MOST_PER_LINE = 700_000 / 32_000  # bytes of the wheel for a line of source: what is no source would make it more
 SURVEY = """
 [survey]
