@@ -6,9 +6,11 @@ No bound over all mechanisms is known for them. Where something else limits what
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from deniable.planning.distributions import Shapes
+from deniable.planning.marginal_bound import marginal_bound
 
 FOLDER = Path(__file__).parent
 HEAD = (
@@ -65,7 +67,7 @@ class Page:
     measure: str
     ours: Cell
     rivals: Mapping[str, Cell]
-    best: str = ""
+    best: str = "not known"
 
     def row(self) -> str:
         """The line of the table."""
@@ -100,7 +102,7 @@ def _numbers() -> Iterator[Page]:
             )
             measure = "W1" if column == "W1" else "rank error"
             task = f"{name} of 256 numbers, {words}, epsilon 1, 100,000 people"
-            best = least if column == "W1" else ""
+            best = least if column == "W1" else "not known"
             yield Page(task, f"{measure} in thousandths, {SMALLER}", ours, {"Square Wave, EMS": theirs}, best)
 
 
@@ -134,8 +136,10 @@ def _periods() -> Iterator[Page]:
 def _tables() -> Iterator[Page]:
     names = ("pairs drawn in public", "compound question", "every answer, split budget")
     ours, *theirs = (Cell("survey_relations.md", "| how to ask", (name,), "measured") for name in names)
-    task = "tables of 4 questions, epsilon 1, 21,483 people"
-    yield Page(task, f"error of a cell in points, {SMALLER}", ours, dict(zip(names[1:], theirs, strict=True)))
+    task, sizes, people = "tables of 4 questions, epsilon 1, 21,483 people", (3, 3, 3, 4), 21_483
+    least = 100 * marginal_bound(sizes, combinations(range(len(sizes)), 2), 1.0, people)
+    best = f"{least:.2f} if all combinations are equally common"
+    yield Page(task, f"error of a cell in points, {SMALLER}", ours, dict(zip(names[1:], theirs, strict=True)), best)
 
 
 def _learning() -> Iterator[Page]:
