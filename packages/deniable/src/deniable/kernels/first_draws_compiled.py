@@ -6,9 +6,9 @@ from llvmlite.ir import Constant, IntType, VectorType  # type: ignore[import-unt
 from numba import types
 
 from deniable.kernels.draws import MULTIPLY_0, MULTIPLY_1, WEYL_0, WEYL_1
+from deniable.kernels.encoder_plain import EARLY
 from deniable.kernels.lanes_compiled import compiled_to, everywhere
 
-EARLY = 8
 WORD = IntType(64)
 DRAWS = VectorType(WORD, EARLY)
 
