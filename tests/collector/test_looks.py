@@ -1,16 +1,30 @@
 """How the pages look and read: on every width, with large text, in the person's own colours, and to a screen reader."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from deniable.collector.access import Gate
 from deniable.collector.tokens import hash_of
-from tests.browsers import CUT_OFF, OUTSIDE, WIDTHS, Picture, Site, Visit, Visitor, expect, settled, site, violations
+from tests.browsers import (
+    CUT_OFF,
+    OUTSIDE,
+    WIDTHS,
+    Picture,
+    Site,
+    Visit,
+    Visitor,
+    expect,
+    in_a_thread,
+    settled,
+    site,
+    violations,
+)
 from tests.collector.test_pages import FIRST, SEVERAL
 from tests.surveys import KINDS
 
@@ -73,6 +87,51 @@ def test_nothing_sticks_out(wordy: Site, visit: Visit, picture: Picture, width: 
         assert page.evaluate(UNSEEN) == 0, stage
         assert person.seen()["shift"] == 0, (stage, person.seen()["moved"])
         picture(page, f"{stage}-{width}")
+
+
+def in_pieces(app: Any) -> Any:
+    """The application with pages that arrive element by element, as over a bad connection."""
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        page = False
+
+        async def piece(message: Any) -> None:
+            nonlocal page
+            headers = dict(message.get("headers", []))
+            if headers.get(b"content-type", b"").startswith(b"text/html"):
+                page = True
+                message["headers"] = [(name, value) for name, value in message["headers"] if name != b"content-length"]
+            if page and message["type"] == "http.response.body":
+                parts = re.split(rb"(?=</?(?:nav|p|a|main)\b)", message["body"])
+                assert len(parts) > 10
+                for part in parts:
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                    await asyncio.sleep(0.05)
+                message["body"] = b""
+            await send(message)
+
+        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+        await app({**scope, "headers": plain}, receive, piece)
+
+    return slow
+
+
+@pytest.mark.parametrize("who", ["everybody", "with a token"])
+def test_nothing_moves_while_a_page_arrives(tmp_path: Path, visit: Visit, who: str) -> None:
+    import uvicorn
+
+    read = Gate([hash_of("a token to read")]) if who == "with a token" else None
+    with site(FIRST, tmp_path, read) as running:
+        config = uvicorn.Config(in_pieces(running.app), log_level="warning", access_log=False, lifespan="off", ws="none")
+        with in_a_thread(uvicorn.Server(config)) as port:
+            person = visit(Site(running.app, f"http://127.0.0.1:{port}"), viewport={"width": 1280, "height": 800})
+            for path, ready in (("/", "button.main"), ("/results", "#stage > *"), ("/try", "tr.picked")):
+                page = person.goto(path)
+                page.locator(ready).first.wait_for()
+                assert person.seen()["shift"] == 0, (path, person.seen()["moved"])
+                expect(page.get_by_role("navigation").first.get_by_role("link")).to_have_count(
+                    2 if (who, path) == ("with a token", "/") else 3
+                )
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -61,7 +61,7 @@ def language_of(request: Request, survey: str | None = None) -> tuple[str, bool]
     return language, wanted == language
 
 
-def page_reply(request: Request, file: File, survey: str | None = None, mixed: Mixed | None = None) -> Response:
+def page_reply(request: Request, file: File, survey: str | None, mixed: Mixed | None, readable: bool) -> Response:
     """A file, and if it is a page, in the language of the person who asks for it.
 
     The page that sends reports has the terms of mixing in it, if they are mixed, so that it never runs without them. It may
@@ -71,8 +71,8 @@ def page_reply(request: Request, file: File, survey: str | None = None, mixed: M
         return file_reply(request, file)
     path, spoken = request.url.path, language_of(request, survey)
     if mixed is None or path != ANSWER:
-        return file_reply(request, page_in(path, *spoken))
-    answer = file_reply(request, page_in(path, *spoken, mixed.text))
+        return file_reply(request, page_in(path, *spoken, readable=readable))
+    answer = file_reply(request, page_in(path, *spoken, mixed.text, readable))
     answer.headers["content-security-policy"] = POLICY.replace(CONNECT, f"{CONNECT} {mixed.terms.origin}")
     return answer
 

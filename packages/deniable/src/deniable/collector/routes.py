@@ -62,7 +62,7 @@ def routes(app: Service) -> Starlette:
         file = all_files().get(request.url.path)
         if file is None:
             return refused(verdicts.NOT_FOUND.saying("See openapi.json for the paths of this collector."))
-        return page_reply(request, file, app.collector.survey.language, app.mixed)
+        return page_reply(request, file, app.collector.survey.language, app.mixed, _readers(app) != "token")
 
     async def mix(request: Request) -> Response:
         if app.mixed is None:

@@ -86,7 +86,7 @@ def frame_of(name: str) -> str:
 
 
 @cache
-def page_in(address: str, language: str, kept: bool, mix: str = "") -> File:
-    """The page at an address in a language; `kept`, if its links go on asking for this language; `mix`, as in `framed`."""
+def page_in(address: str, language: str, kept: bool, mix: str = "", readable: bool = True) -> File:
+    """The page at an address in a language; the rest as in `framed`."""
     name = PAGES.get(address, address.removeprefix(FOLDER)).removesuffix(".html")
-    return File.of(framed(frame_of(name), name, language, kept, mix).encode(), HTML)
+    return File.of(framed(frame_of(name), name, language, kept, mix, readable).encode(), HTML)

@@ -58,8 +58,11 @@ def spoken(page: str, language: str) -> str:
     return json.dumps({"texts": texts, "heard": heard}, ensure_ascii=False, separators=(",", ":"))
 
 
-def framed(frame: str, page: str, language: str, kept: bool = False, mix: str = "") -> str:
-    """The HTML of a page in a language; `kept`, if its links go on asking for this language; `mix`, the terms of mixing."""
+def framed(frame: str, page: str, language: str, kept: bool = False, mix: str = "", readable: bool = True) -> str:
+    """The HTML of a page in a language; `kept`, if its links go on asking for this language; `mix`, the terms of mixing.
+
+    `readable`, if people who answer may read results; if not, no link at the top leads them to a form for a token.
+    """
     keep = f"?lang={language}" if kept else ""
     known = {
         "lang": language,
@@ -67,6 +70,8 @@ def framed(frame: str, page: str, language: str, kept: bool = False, mix: str = 
         "keep": keep,
         "languages": _links(language),
         "mix": escape(mix, quote=False),
+        "if_readable": "" if readable else " hidden",
+        "if_not": " hidden" if readable else "",
     }
 
     def text(match: re.Match[str]) -> str:

@@ -122,9 +122,6 @@ async function shown() {
   } catch {
     // offline: the title of the survey stands
   }
-  byId("results").classList.remove("unsure");
-  byId("results").hidden = !readable; // a form for a token is of no use to people who answer
-  byId("operators").classList.toggle("unsure", readable); // its room stays, so that nothing below it moves
 }
 
 /** A device that sends through the relay and nowhere else; null, and the reason is shown, if this browser or the terms will not do. */
