@@ -205,7 +205,7 @@ def checked_features(features: ArrayLike, width: int | None = None, who: str = "
         raise OutsideDomain(f"X has {rows.shape[1]} features, but {who} is expecting {width} features as input.")
     if not np.isfinite(rows).all():
         raise OutsideDomain("A feature is not a finite number (NaN or inf). Leave the person out, or replace it first.")
-    return rows.astype(np.float64)
+    return rows.astype(np.float64, copy=False)
 
 
 def scaled(rows: Floats, ends: tuple[Floats, Floats]) -> Floats:

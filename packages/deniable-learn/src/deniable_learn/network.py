@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats
-from deniable.kernels.lengths import Factors, outer_rows, products
+from deniable.kernels.lengths import Factors, outer_rows
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Network:
         first, last = self._layers(weights)
         ones = np.ones((len(rows), 1), np.float32 if rows.dtype == np.float32 else np.float64)
         given = np.concatenate([rows, ones], axis=1)
-        middle = np.concatenate([np.tanh(products(given, first)), ones], axis=1) if self.hidden else given
-        out = products(middle, last)
+        middle = np.concatenate([np.tanh(given @ first.T), ones], axis=1) if self.hidden else given
+        out = last @ middle.T  # a row for each output: a few long rows take less time than many short ones
         if self.classify:
-            out = np.exp(out - np.ascontiguousarray(out.T).max(axis=0)[:, None])  # long rows take less time
-            out /= out.sum(axis=1, keepdims=True)
-        return given, middle, out
+            out = np.exp(out - out.max(axis=0))
+            out /= out.sum(axis=0)
+        return given, middle, out.T
 
     def residual(self, predicted: Floats, right: NDArray[np.generic]) -> Floats:
         """What is predicted minus what is right: labels by their numbers, weights of all labels in rows, or targets."""
@@ -62,7 +62,7 @@ class Network:
             return predicted - right.astype(np.float64)
         if not self.classify:
             return predicted - right.astype(np.float64)[:, None]
-        rest = predicted.copy()
+        rest = np.array(predicted, order="C")
         rest[np.arange(len(rest)), right.astype(np.int64)] -= 1
         return rest
 

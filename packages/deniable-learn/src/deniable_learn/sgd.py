@@ -33,8 +33,7 @@ from deniable_learn.learner import (
 from deniable_learn.network import Network
 
 BLOCK = 1 << 21  # numbers of gradients that are made at a time; what a seed gives depends on it
-SECURE_BLOCK = 5 << 14  # the same with secure coins: so few that they stay in the processor's cache
-TOGETHER = 4  # blocks whose predictions are made together then: these take little memory
+SECURE_BLOCK = 10 << 14  # the same with secure coins: so few that most of what is made of them stays in the cache
 
 
 class _PrivateSGD(Learner):
@@ -97,14 +96,11 @@ class _PrivateSGD(Learner):
         self.weights_ = average
 
     def _blocks(self, weights: Floats, rows: Floats, right: NDArray[Any], own: Ints, coins: Coins) -> Iterator[Factors]:
-        secure, size = type(coins) is SecureCoins, self.network_.size
-        step = max(1, (SECURE_BLOCK if secure else BLOCK) // size)
-        many = TOGETHER * step if secure else step
-        for first in range(0, len(own), many):
-            part = own[first : first + many]
-            factors = self.network_.factors(weights, rows[part], right[part])
-            for begin in range(0, len(part), step):
-                yield [(left[begin : begin + step], given[begin : begin + step]) for left, given in factors]
+        room = SECURE_BLOCK if type(coins) is SecureCoins else BLOCK
+        step = max(1, room // self.network_.size)
+        for first in range(0, len(own), step):
+            part = own[first : first + step]
+            yield self.network_.factors(weights, rows[part], right[part])
 
     def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")

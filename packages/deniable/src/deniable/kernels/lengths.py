@@ -1,4 +1,4 @@
-"""Many short vectors: divided by their lengths, cut to a bound, multiplied with others."""
+"""Many short vectors: divided by their lengths, cut to a bound, multiplied with each other."""
 
 from typing import Any
 
@@ -40,9 +40,3 @@ def outer_on_sphere(factors: Factors, clip: float, room: Floats) -> Floats:
 def outer_rows(left: Floats, right: Floats) -> Floats:
     """The outer product of each row with each row, in one row."""
     return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
-
-
-@compiled_in("lengths_compiled", lambda left, right: left.shape[0] * left.shape[1] * right.shape[0])
-def products(left: Floats, right: Floats) -> Floats:
-    """The product of each row with each of a few others."""
-    return np.asarray(left @ right.T)

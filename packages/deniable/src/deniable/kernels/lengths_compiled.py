@@ -11,9 +11,6 @@ from deniable.arrays import Floats
 from deniable.kernels.directions_compiled import LOOSE
 from deniable.kernels.lengths import Factors
 
-EIGHT = 8
-MOST = 1 << 11  # numbers of the other rows, up to which a loop takes no longer than waking the threads of BLAS
-
 
 def unit_rows(rows: Floats, off: float, kind: DTypeLike = np.float64) -> tuple[NDArray[Any], bool]:
     found = np.empty(rows.shape, kind)
@@ -45,35 +42,6 @@ def outer_rows(left: Floats, right: Floats) -> Floats:
     found = np.empty((len(left), left.shape[1] * right.shape[1]))
     _outer_rows(np.ascontiguousarray(left), np.ascontiguousarray(right), found, 0)
     return found
-
-
-def products(left: Floats, right: Floats) -> Floats:
-    if right.size > MOST:
-        return np.asarray(left @ right.T)
-    wide = np.zeros((right.shape[1], -(-len(right) // EIGHT) * EIGHT))
-    wide[:, : len(right)] = right.T
-    found = np.empty((len(left), wide.shape[1]))
-    _products(np.ascontiguousarray(left), wide, found)
-    return found[:, : len(right)]
-
-
-@njit(cache=True, nogil=True)
-def _products(left, right, found):  # type: ignore[no-untyped-def]
-    for row in range(left.shape[0]):
-        for start in range(0, right.shape[1], EIGHT):  # eight sums in registers
-            a = b = c = d = e = f = g = h = 0.0
-            for i in range(left.shape[1]):
-                number, other = left[row, i], right[i, start : start + EIGHT]
-                a += number * other[0]
-                b += number * other[1]
-                c += number * other[2]
-                d += number * other[3]
-                e += number * other[4]
-                f += number * other[5]
-                g += number * other[6]
-                h += number * other[7]
-            own = found[row, start : start + EIGHT]
-            own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7] = a, b, c, d, e, f, g, h
 
 
 @njit(cache=True, nogil=True, fastmath=LOOSE, error_model="numpy")
@@ -122,9 +90,16 @@ def _on_sphere(clip, found):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _outer_on_sphere(left, right, clip, found):  # type: ignore[no-untyped-def]
-    for row in range(left.shape[0]):
-        _outer(left[row], right[row], found[row])
-        _cut(found[row], clip)
+    """The length of an outer product is the product of the lengths, so it is cut before it is written."""
+    last, width = found.shape[1] - 1, right.shape[1]
+    for row in range(found.shape[0]):
+        square = _square(left[row]) * _square(right[row])
+        share = min(1.0, clip / max(math.sqrt(square), 1e-300)) / clip
+        for i in range(left.shape[1]):
+            number = left[row, i] * share
+            for j in range(width):
+                found[row, i * width + j] = number * right[row, j]
+        found[row, last] = math.sqrt(max(0.0, 1.0 - square * share * share))
 
 
 @njit(cache=True, nogil=True)
