@@ -384,3 +384,19 @@ def test_far_answers_do_not_stop_the_linear_program(per_unit: float) -> None:
     places = dn.Points([[1.0 * i, 5.0 * (i % 4)] for i in range(9)])
     best, laplace = dn.MetricRelease.optimal(places, per_unit), dn.MetricRelease.laplace(places, per_unit)
     assert dn.certify(best).holds and best.expected_loss() <= laplace.expected_loss() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("places", "per_unit", "people"),
+    [
+        ([0, 14, 16, 21, 35, 38], 2.0, [0, 3, 0, 5, 0, 3]),
+        ([1, 7, 9, 18, 24, 26, 36], 4.0, [5, 5, 2, 0, 0, 1, 3]),
+        ([11, 32, 34, 36, 37], 4.0, [0, 0, 0, 1, 0]),
+    ],
+)
+def test_nor_do_far_answers_that_nobody_has(places: list[int], per_unit: float, people: list[int]) -> None:
+    """The solver fails at the largest odds, by one way or by both; odds that are not as large keep the promise too."""
+    prior = np.array(people) / sum(people)
+    best = dn.MetricRelease.optimal(dn.Points([(place, 0) for place in places]), per_unit, prior)
+    assert dn.certify(best).holds and best.accuracy is not None
+    assert best.accuracy.bound <= best.accuracy.expected <= 1e-3
