@@ -400,3 +400,13 @@ def test_nor_do_far_answers_that_nobody_has(places: list[int], per_unit: float, 
     best = dn.MetricRelease.optimal(dn.Points([(place, 0) for place in places]), per_unit, prior)
     assert dn.certify(best).holds and best.accuracy is not None
     assert best.accuracy.bound <= best.accuracy.expected <= 1e-3
+
+
+@pytest.mark.parametrize("size", [5, 70])
+def test_what_everybody_has_is_released_without_a_loss(size: int) -> None:
+    places, everybody = dn.Points([(place % 9, place // 9) for place in range(size)]), np.eye(size)[3]
+    best = dn.MetricRelease.optimal(places, 1.0, everybody)
+    assert best.expected_loss(everybody) < 1e-9 and dn.certify(best).holds
+    assert best.accuracy is not None and best.accuracy.bound == 0 and best.accuracy.above is None
+    known = dn.MetricRelease.laplace(places, 1.0).bounded(everybody).accuracy
+    assert known is not None and known.bound == 0 < known.expected

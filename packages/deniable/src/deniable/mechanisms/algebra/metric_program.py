@@ -26,7 +26,9 @@ def best_channel(losses: Floats, limits: Floats, prior: Floats, progress: Progre
 
     `progress` is called with the share that is done.
     """
-    columns = Columns(losses, limits, prior)
+    columns, constant = Columns(losses, limits, prior), prior @ losses
+    if not constant.min() > 0:  # everybody has the same answer, or some at the same place
+        return 0.0, np.tile(np.arange(len(losses)) == constant.argmin(), (len(losses), 1)).astype(np.float64)
     if len(losses) <= EXACT:
         prices, channel = optimal_channel(losses, limits, prior)
         near = np.vstack([np.ones(len(losses)), columns.gains])
