@@ -195,6 +195,8 @@ class TestFeatureVector:
             (lambda: SIGNS["two"].predict([[0.0, 0.0]], 0), "one person"),
             (lambda: vector_options(SMALL, 1.0, 0), "at least 1"),
             (lambda: people_needed(SMALL, 1.0, part=0), "positive fraction"),
+            (lambda: people_needed(SMALL, 1.0, typical=0.0), "no number of people"),
+            (lambda: dn.plan(SMALL, 1.0, target="mean", prior=-0.5), "between 0 and half of the range"),
             (lambda: dn.plan(SMALL, 1.0, max_bits=1, target="mean"), "fits in 1 bit per report"),
         ],
     )
@@ -461,6 +463,12 @@ class TestPlan:
         typical = dn.plan(domain, epsilon=8.0, n=10_000, target="mean", prior=0.05)
         assert "typical size 0.05" in typical.explain()
         assert isinstance(typical, dn.FeatureVector)
+
+    @pytest.mark.parametrize("size", [0.0, 1e-300, 1e-15])
+    @pytest.mark.filterwarnings("error")
+    def test_zeros_are_guessed_without_asking(self, size: float) -> None:
+        words = dn.plan(dn.Features(3, -1, 1), 1.0, target="mean", prior=size).explain()
+        assert words.endswith("TOO NOISY: publishing the middle of the range has a smaller error.")
 
     def test_errors_are_those_of_the_mechanisms(self) -> None:
         for option in vector_options(dn.Features(8, -1, 1, steps=4), 4.0, 100):

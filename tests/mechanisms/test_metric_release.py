@@ -384,3 +384,29 @@ def test_far_answers_do_not_stop_the_linear_program(per_unit: float) -> None:
     places = dn.Points([[1.0 * i, 5.0 * (i % 4)] for i in range(9)])
     best, laplace = dn.MetricRelease.optimal(places, per_unit), dn.MetricRelease.laplace(places, per_unit)
     assert dn.certify(best).holds and best.expected_loss() <= laplace.expected_loss() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("places", "per_unit", "people"),
+    [
+        ([0, 14, 16, 21, 35, 38], 2.0, [0, 3, 0, 5, 0, 3]),
+        ([1, 7, 9, 18, 24, 26, 36], 4.0, [5, 5, 2, 0, 0, 1, 3]),
+        ([11, 32, 34, 36, 37], 4.0, [0, 0, 0, 1, 0]),
+    ],
+)
+def test_nor_do_far_answers_that_nobody_has(places: list[int], per_unit: float, people: list[int]) -> None:
+    """The solver fails at the largest odds, by one way or by both; odds that are not as large keep the promise too."""
+    prior = np.array(people) / sum(people)
+    best = dn.MetricRelease.optimal(dn.Points([(place, 0) for place in places]), per_unit, prior)
+    assert dn.certify(best).holds and best.accuracy is not None
+    assert best.accuracy.bound <= best.accuracy.expected <= 1e-3
+
+
+@pytest.mark.parametrize("size", [5, 70])
+def test_what_everybody_has_is_released_without_a_loss(size: int) -> None:
+    places, everybody = dn.Points([(place % 9, place // 9) for place in range(size)]), np.eye(size)[3]
+    best = dn.MetricRelease.optimal(places, 1.0, everybody)
+    assert best.expected_loss(everybody) < 1e-9 and dn.certify(best).holds
+    assert best.accuracy is not None and best.accuracy.bound == 0 and best.accuracy.above is None
+    known = dn.MetricRelease.laplace(places, 1.0).bounded(everybody).accuracy
+    assert known is not None and known.bound == 0 < known.expected

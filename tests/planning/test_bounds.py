@@ -74,6 +74,16 @@ def test_with_sensitive_answers_nothing_is_below_and_subset_selection_is_nearly_
         assert best < (1 + 1e-4 if sensitive in (1, 40) else 1.1)
 
 
+@pytest.mark.parametrize("open_share", [0.7, 0.99, 1.0])
+def test_at_the_largest_budgets_errors_keep_their_digits(open_share: float) -> None:
+    """An open answer is hidden once in e^epsilon, which a float next to 1 does not hold."""
+    for sensitive, others in ((1, 1), (2, 1), (9, 4)):
+        for epsilon in (20.0, 34.0, 40.0):
+            asked = dn.Categories(range(sensitive + others))
+            ranked = options(asked, epsilon, 100, sensitive=range(sensitive), open_share=open_share)
+            assert ranked.bound is None or all(row.error >= ranked.bound * (1 - 1e-9) for row in ranked)
+
+
 def test_no_channel_with_sensitive_answers_is_below() -> None:
     """Random laws, extreme ones among them: reports that disclose nothing, and one for each answer that is not sensitive."""
     random, sensitive, others, share = np.random.default_rng(2), 2, 2, 0.6

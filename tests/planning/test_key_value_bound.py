@@ -12,6 +12,7 @@ from deniable.arrays import Floats
 from deniable.mechanisms.key_value.key_value_protocol import total_error
 from deniable.planning.key_value import key_value_options
 from deniable.planning.key_value_bound import _least_noise, _Reach, _sets, key_value_bound
+from tests.planning.best_channels import best_expected_noise
 from tests.planning.test_vector_bounds import channels
 
 
@@ -36,6 +37,17 @@ def test_no_channel_is_below(keys: int, share: Fraction, epsilon: float) -> None
         if np.linalg.matrix_rank(channel, 1e-9) == len(told):
             assert math.sqrt((frequency + weight) / (2 * keys)) >= bounds[0] * (1 - 1e-9)
             assert bounds[1] is None or math.sqrt(frequency / keys) >= bounds[1] * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("share", [Fraction(1, 50), Fraction(1, 10), Fraction(2, 5)])
+@pytest.mark.parametrize("values", [True, False], ids=["values", "frequencies"])
+def test_with_one_key_a_person_it_is_the_error_of_the_best_channel(values: bool, share: Fraction, epsilon: float) -> None:
+    """By brute force over all extreme channels; a value of 0 is rounded by a coin, which is noise as well."""
+    told, f = table(answers(2, 1, values), 2, values), float(share)
+    common = np.where(told.any(axis=1), 2 * f / (len(told) - 1), 1 - 2 * f)
+    best = best_expected_noise(told @ told.T, math.exp(epsilon), common) + (2 * f if values else 0)
+    assert _least_noise(2, 1, share, epsilon, values) == pytest.approx(best, rel=5e-3)
 
 
 def answers(keys: int, at_most: int, values: bool) -> list[tuple[tuple[int, int], ...]]:

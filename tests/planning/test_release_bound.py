@@ -29,7 +29,17 @@ def test_it_is_the_optimum_of_the_linear_program(epsilon: float) -> None:
         optimal_channel(domain, odds_below(epsilon), shares, worst=True)[0],
         release_bound(domain, epsilon, shares, True),
     )
-    assert least is not None and (0.6 if epsilon < 8 else 0.4) * worst < least < worst * (1 + 1e-9)
+    assert least is not None and 0.7 * worst < least < worst * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("epsilon", [1.0, 6.0, 12.0])
+def test_for_the_worst_answer_no_prior_counts(epsilon: float) -> None:
+    domain, even = dn.Ordered(range(3)), np.full(3, 1 / 3)
+    least = release_bound(domain, epsilon, even, worst=True)
+    assert least is not None and least == release_bound(domain, epsilon, np.eye(3)[0], worst=True)
+    best = optimal_channel(domain, odds_below(epsilon), worst=True)[0]
+    assert 0.8 * best < least <= best * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])

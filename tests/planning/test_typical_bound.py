@@ -70,6 +70,13 @@ def test_the_error_is_the_same_for_all_signs_so_that_their_mean_is_what_plans_st
             np.testing.assert_allclose(found, row.error, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_smallest_sizes_are_like_zeros() -> None:
+    for epsilon in (0.1, 3.0, 12.0):
+        for size in (1e-300, 1e-9):
+            assert bound_of(3, epsilon, size) == pytest.approx(bound_of(3, epsilon, 0.0), rel=1e-6)
+
+
 def test_ranges_are_scaled_and_budgets_beyond_floats_prove_nothing() -> None:
     wide = typical_bound(dn.Features(20, 0, 10), 1.0, 1, 1.0)
     assert wide is not None and wide**2 == pytest.approx(25 * bound_of(20, 1.0, 0.2), rel=1e-9)

@@ -48,7 +48,7 @@ PARTS = (2, 3, 4, 5)  # people may have a half, a third and so on of all keys
 INTERVALS = 1024  # of q, on each side of one half
 ROUNDING = 1e-9  # relatively: many times what floats can be off
 STEPS = 40  # of the search for a price
-TURNS = 2  # of weight and k
+TURNS, GAIN = 8, 1e-6  # of weight and k, as long as one gains as much
 ROUNDS = 30  # of the search for a weight, or for k
 
 
@@ -111,11 +111,14 @@ def _least_noise(keys: int, chosen: int, share: Fraction, epsilon: float, values
     usual = math.sqrt(evenness(keys, chosen, values)), max(f / math.sqrt(keys), prior)
     weight, k, best = usual[0], prior, 0.0
     for _ in range(TURNS if values and chosen == 1 else 1):
+        before = best
         if values and chosen == 1:
             weight = _best(partial(reached, k=k), usual[0])
         best = max(best, reached(weight, k), reached(weight, 0.0))
         k = _best(partial(reached, weight), usual[1])
         best = max(best, reached(weight, k))
+        if best <= before * (1 + GAIN):
+            break
     margin = ROUNDING + 1e-14 / ((odds - 1) * having)  # differences of r lose digits where it hardly varies
     return best * (1 - margin) - keys * f * (1 - f)
 

@@ -36,6 +36,7 @@ from deniable.planning.vector_bounds import POWERS
 FARTHER = tuple(4.4 + 0.1 * place for place in range(1, 40))  # places y beyond the table
 ROUNDS = 40  # of the search for b, and for c
 GOLDEN = (math.sqrt(5) - 1) / 2
+LARGEST = 100  # the largest b that is tried, over the odds
 EACH = 1e-14  # relatively, of the terms of a difference: many times what floats can be off
 ROUNDING = 1e-9  # the same of the result
 
@@ -76,7 +77,7 @@ def _least_square(dimensions: int, epsilon: float, size: float) -> float:
 
         return _smallest(value, 2 * epsilon + 10)
 
-    return dimensions / (_smallest(largest, 1 / size) if size > 0 else largest(0.0))
+    return dimensions / (_smallest(largest, min(1 / size, LARGEST * (more + 1))) if size > 0 else largest(0.0))
 
 
 def _smallest(value: Callable[[float], float], end: float) -> float:

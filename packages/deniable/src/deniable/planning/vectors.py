@@ -19,6 +19,7 @@ from deniable.planning.typical_bound import typical_bound
 from deniable.planning.vector_bounds import box_bound, unit_bound
 
 MANY, FEW_DIMENSIONS = 2048, 256  # directions that are drawn one by one, and dimensions up to which that is quick enough
+LEAST = 1e-12  # typical sizes below this share of the range are zero: none but guessing comes near
 UNBIASED = "any mechanism whose reports are decoded without bias"
 VectorMechanism = FeatureVector | DuchiVector
 
@@ -30,6 +31,8 @@ def vector_options(
     check_features(domain)
     checked_people(n)
     budget = checked_epsilon(epsilon)
+    if typical is not None and not 0 <= typical <= (domain.high - domain.low) / 2:
+        raise InvalidParameter("The typical size of a coordinate lies between 0 and half of the range.")
 
     def row(candidate: Candidate[VectorMechanism]) -> Row[VectorMechanism]:
         mechanism = candidate.made(domain, budget, typical)
@@ -71,8 +74,12 @@ def people_needed(domain: Features, epsilon: float, typical: float | None = None
     """
     if not part > 0:
         raise InvalidParameter("The target error must be a positive fraction of the error of guessing.")
-    error = vector_options(domain, epsilon, 1, typical).best.error
-    return math.ceil((error / (part * guessing_error(domain, typical))) ** 2)
+    guess = guessing_error(domain, typical)
+    if guess < LEAST * (domain.high - domain.low):
+        raise InvalidParameter(
+            "Coordinates of this typical size are the middle of the range; no number of people is enough."
+        )
+    return math.ceil((vector_options(domain, epsilon, 1, typical).best.error / (part * guess)) ** 2)
 
 
 def plan_vectors(
@@ -89,13 +96,13 @@ def plan_vectors(
     'TOO NOISY: publishing the middle of the range has a smaller error. It takes 14,386 people to halve that error.'
     """
     ranking, guess = vector_options(domain, epsilon, n, typical, edition).within(max_bits), guessing_error(domain, typical)
-    needed = people_needed(domain, epsilon, typical)
-    if ranking.best.error >= guess:
-        words = "TOO NOISY: publishing the middle of the range has a smaller error."
+    words = "TOO NOISY: publishing the middle of the range has a smaller error."
+    if guess >= LEAST * (domain.high - domain.low):
+        needed = people_needed(domain, epsilon, typical)
         words += f" It takes {needed:,} people to halve that error."
-    else:
-        words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
-        words += " A narrower range or fewer dimensions reduce it."
+        if ranking.best.error < guess:
+            words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
+            words += " A narrower range or fewer dimensions reduce it."
     return planned(replace(ranking, beside=(Row("constant: the middle", None, guess, 0),)), words)
 
 

@@ -112,6 +112,11 @@ class UtilityOptimized(OpenAnswers):
     def disclosed_share(self) -> float:
         return float(1 - self.mask.hidden)
 
+    @property
+    def hidden_odds(self) -> float:
+        """How many open answers are hidden for each that is disclosed: the variance of a disclosed one, over the chance."""
+        return float(self.mask.hidden / (1 - self.mask.hidden))
+
     @cached_property
     def layout(self) -> Either:
         return either(self.base.layout, self.domain.size - len(self.sensitive))
@@ -163,7 +168,7 @@ class UtilityOptimized(OpenAnswers):
         size, place = len(self.sensitive), np.where(self.secret, self._place, len(self.sensitive) + self._open_number - 1)
         own, total, chance = shares[:size], float(shares[size:].sum()), self.disclosed_share
         spread = self.mask.squares + self.mask.mean**2 / chance  # the variance of what one open answer adds
-        noise = np.concatenate([self.base.noise(own, 1 - total) + total * spread, shares[size:] * (1 - chance) / chance])
+        noise = np.concatenate([self.base.noise(own, 1 - total) + total * spread, shares[size:] * self.hidden_odds])
 
         def covary() -> Floats:
             matrix = np.diag(noise)
@@ -198,14 +203,14 @@ class UtilityOptimized(OpenAnswers):
         own = self.base.noise(np.full(size, (1 - open_share) / size), 1 - open_share)
         return (
             float((own + open_share * (self.mask.squares + self.mask.mean**2 / chance)).sum())
-            + open_share * (1 - chance) / chance
+            + open_share * self.hidden_odds
         )
 
     def worst_noise(self) -> float:
         """n times the variance of a share, for the answer and the people for which it is largest."""
         chance = self.disclosed_share
         open_people = self.mask.squares + self.mask.mean**2 / chance
-        return max(self.base.worst_noise(), float(open_people.max()), (1 - chance) / chance)
+        return max(self.base.worst_noise(), float(open_people.max()), self.hidden_odds)
 
     def withhold(self, answers: Answers, declared: Sequence[Collection[object]], instead: object) -> list[object]:
         """Answers with those replaced that their givers declared sensitive: on the device, before it is randomized.

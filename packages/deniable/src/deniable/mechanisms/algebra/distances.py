@@ -152,7 +152,7 @@ class Steepest:
 def steepest(weights: Ints, apart: Floats) -> Steepest:
     """Where a law, given as whole weights with one sum in each row, distinguishes two answers best for their distance."""
     losses = pair_losses(weights)
-    rates = losses / np.where(apart > 0, apart, np.inf)
+    rates = np.where(apart > 0, losses / np.where(apart > 0, apart, 1.0), -1.0)  # of two that are apart, though all may be 0
     first, second = map(int, np.unravel_index(int(rates.argmax()), rates.shape))
     odds = pair_odds(weights[first], weights[second])
     distance = Fraction(float(apart[first, second]))

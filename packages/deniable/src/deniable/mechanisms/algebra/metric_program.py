@@ -1,5 +1,7 @@
 """The best law under metric privacy: a linear program, exactly for few answers, by columns for more; and its bound."""
 
+from contextlib import suppress
+
 import numpy as np
 
 from deniable.arrays import Floats, Ints, Progress
@@ -10,7 +12,7 @@ from deniable.mechanisms.algebra.metric_bound import metric_bound, proved
 from deniable.mechanisms.algebra.metric_columns import Columns
 
 EXACT = 64  # answers up to which all pairs are constraints; the program has their square in variables
-FARTHEST = 30.0  # the largest limit: what pairs allow beyond it is below the solver's tolerance
+FARTHEST = (30.0, 20.0, 10.0)  # the largest limit, near the solver's tolerance; the next one is tried where it fails
 DILATION = 1.2  # of the spanner whose edges are the first constraints
 BROKEN = 1e-7  # by how much a pair may break its limit before it becomes a constraint
 NEIGHBOURS = 6  # of each answer, whose columns are joined with its own
@@ -24,7 +26,9 @@ def best_channel(losses: Floats, limits: Floats, prior: Floats, progress: Progre
 
     `progress` is called with the share that is done.
     """
-    columns = Columns(losses, limits, prior)
+    columns, constant = Columns(losses, limits, prior), prior @ losses
+    if not constant.min() > 0:  # everybody has the same answer, or some at the same place
+        return 0.0, np.tile(np.arange(len(losses)) == constant.argmin(), (len(losses), 1)).astype(np.float64)
     if len(losses) <= EXACT:
         prices, channel = optimal_channel(losses, limits, prior)
         near = np.vstack([np.ones(len(losses)), columns.gains])
@@ -43,9 +47,16 @@ def optimal_channel(losses: Floats, limits: Floats, prior: Floats) -> tuple[Floa
     Bordenabe, Chatzikokolakis, Palamidessi 2014 tighten the limits by the dilation of a spanner and keep them on its edges
     only. Here the edges keep the limits themselves, which allows too much; pairs that the solution breaks become constraints
     until there are none, so the result is the optimum over all pairs. The prices of the answers are the dual solution
-    of the last program; they sum to the smallest expected loss.
+    of the last program; they sum to the smallest expected loss. Limits beyond the farthest count as it: pairs keep more.
     """
-    size, growth = len(losses), np.exp(np.minimum(limits, FARTHEST))
+    for farthest in FARTHEST[:-1]:
+        with suppress(InvalidParameter):
+            return _optimum(losses, limits, prior, farthest)
+    return _optimum(losses, limits, prior, FARTHEST[-1])
+
+
+def _optimum(losses: Floats, limits: Floats, prior: Floats, farthest: float) -> tuple[Floats, Floats]:
+    size, growth = len(losses), np.exp(np.minimum(limits, farthest))
     first, second = spanner(limits, DILATION)
     rows, others = np.tile(np.concatenate([first, second]), size), np.tile(np.concatenate([second, first]), size)
     columns = np.repeat(np.arange(size), 2 * len(first))
@@ -128,7 +139,11 @@ def _solved(cost: Floats, sums: Floats, limits: tuple[Floats, tuple[Ints, Ints],
 
     values, places, count = limits
     upper = csr_array((values, places), shape=(count, len(cost)))
-    found = _linprog(cost, A_eq=csr_array(sums), b_eq=np.ones(len(sums)), A_ub=upper, b_ub=np.zeros(count))
+    program = {"A_eq": csr_array(sums), "b_eq": np.ones(len(sums)), "A_ub": upper, "b_ub": np.zeros(count)}
+    try:
+        found = _linprog(cost, **program)
+    except InvalidParameter:  # the simplex algorithm may get further
+        found = _linprog(cost, method="highs-ds", **program)
     return np.asarray(found.eqlin.marginals), np.asarray(found.x)
 
 

@@ -28,7 +28,7 @@ FIRST, ADDED = 160, 80  # answers that may be released at first, and those that 
 STEPS, FEWER, ROUNDS = 400, 160, 4  # of the ascent at first, in a later round, and the rounds
 SMOOTH, SHARP = 0.03, 1e-4  # what F(y) is smoothed by, over the largest loss
 FAST, SLOW = 0.05, 1e-3  # the length of steps, likewise
-FOLLOW = 0.3  # how quickly the prior follows the losses
+FOLLOW, FARTHEST = 0.1, 3.0  # how quickly the prior follows the losses, and from how far above their mean
 HALF, BITS, SHARE_BITS = 20, 40, 40  # binary digits of factors, of losses and prices over the largest loss, and of shares
 
 
@@ -45,7 +45,8 @@ def release_bound(metric: Metric, epsilon: float, shares: Floats, worst: bool = 
         return None
     losses = np.concatenate([rows for _, rows in metric.blocks(released=True)])  # a row for each that may be released
     odds = math.nextafter(math.exp(epsilon), math.inf)
-    prices, prior = found(losses, shares, odds, worst)
+    even = np.full(metric.size, 1 / metric.size)  # from where the prior follows the losses: a share of 0 would stay so
+    prices, prior = found(losses, even if worst else shares, odds, worst)
     prices = sharpened(losses, prices, prior, odds)
     proved = checked(losses, prices, prior, odds)
     return proved if proved > 0 else None
@@ -143,7 +144,8 @@ class _Ascent:
             self.prices = self.prices + length * moved
             if self.worst:
                 paid = (chances @ losses + (self.odds - 1) * (chances @ (near * losses))) / sums
-                raised = self.shares * np.exp(FOLLOW * (1 - part) * (paid / (self.shares @ paid) - 1))
+                above = np.minimum(paid / (self.shares @ paid) - 1, FARTHEST)
+                raised = self.shares * np.exp(FOLLOW * (1 - part) * above)
                 self.shares = raised / raised.sum()
             self._settle(losses)
         self.prices, self.shares = best[1:]
