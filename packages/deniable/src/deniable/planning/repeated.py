@@ -64,7 +64,7 @@ def repeated_options(
         f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"
     )
     bound = share_bound(domain.size, once, n)  # of one collection, whatever else is kept
-    rivals = f"any mechanism with reports of epsilon {once:g}"
+    rivals = f"any mechanism with reports of epsilon {once:g} and an unbiased estimate"
     return Ranking(rows, subject, columns=(EVER,), remarks=remarks, close=EQUAL, bound=bound, rivals=rivals)
 
 
