@@ -28,6 +28,7 @@ REPORTS = COIN.perturb(["a", "b"])
     ("mistake", "said"),
     [
         (lambda: dn.plan(["a", "b"], 1.0, 100), "Wrap a list of answers as Categories"),  # type: ignore[call-overload]
+        (lambda: dn.Categories(16), "Categories(range(16))"),  # type: ignore[arg-type]
         (lambda: dn.plan(dn.Categories(["a", "b"]), "1", 100), "Epsilon must be a number"),  # type: ignore[call-overload]
         (lambda: dn.plan(dn.Categories(["a", "b"]), 1.0, "9"), "the number of people"),  # type: ignore[call-overload]
         (lambda: dn.compare(["a", "b"], 1.0), "needs a domain of answers"),  # type: ignore[arg-type]
