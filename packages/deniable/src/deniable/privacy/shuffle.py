@@ -199,7 +199,7 @@ def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float, *, taking_part:
 
 
 def _is_count(number: object) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool) and number >= 1
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 1
 
 
 def _checked_part(taking_part: float | Fraction) -> Fraction:
