@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Collection
 from dataclasses import replace
+from numbers import Real
 from statistics import NormalDist
 
 import numpy as np
@@ -115,7 +116,7 @@ def aimed_at(ranking: Ranking[ShareMechanism], error: float, confidence: float =
     The errors of a ranking are those of all shares together. Of two mechanisms with the same one, a single large share may
     be less certain with one than with the other.
     """
-    margin = f"{percentage_points(error)} at {100 * confidence:g} % confidence"
+    margin = f"{percentage_points(_checked_margin(error))} at {100 * confidence:g} % confidence"
     column = Column("people", f"how many must answer for each share to be within {margin}")
 
     def needed(mechanism: ShareMechanism) -> int | None:
@@ -126,8 +127,7 @@ def aimed_at(ranking: Ranking[ShareMechanism], error: float, confidence: float =
 
 def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> int:
     """How many people must answer with this mechanism so that the interval of every share reaches at most so far."""
-    if not 0 < error < 1:
-        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    _checked_margin(error)
     if not isinstance(mechanism, Additive | UtilityOptimized):
         raise InvalidParameter(
             "The number of people is known for shares of single answers. For other domains, plan(domain, epsilon).predict("
@@ -135,6 +135,12 @@ def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> 
         )
     reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
     return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)
+
+
+def _checked_margin(error: float) -> float:
+    if not isinstance(error, Real) or not 0 < error < 1:
+        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    return float(error)
 
 
 def plan_brief_shares(
