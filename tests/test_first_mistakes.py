@@ -28,8 +28,11 @@ REPORTS = COIN.perturb(["a", "b"])
     ("mistake", "said"),
     [
         (lambda: dn.plan(["a", "b"], 1.0, 100), "Wrap a list of answers as Categories"),  # type: ignore[call-overload]
+        (lambda: dn.Categories(16), "Categories(range(16))"),  # type: ignore[arg-type]
         (lambda: dn.plan(dn.Categories(["a", "b"]), "1", 100), "Epsilon must be a number"),  # type: ignore[call-overload]
         (lambda: dn.plan(dn.Categories(["a", "b"]), 1.0, "9"), "the number of people"),  # type: ignore[call-overload]
+        (lambda: dn.required_n(dn.Categories(["a", "b"]), 1.0, "1 %"), "for example 0.01"),  # type: ignore[call-overload]
+        (lambda: dn.plan(dn.Interval(0, 1, 9), 1.0, target=None), "Give one of them"),  # type: ignore[call-overload]
         (lambda: dn.compare(["a", "b"], 1.0), "needs a domain of answers"),  # type: ignore[arg-type]
         (lambda: COIN.estimate(REPORTS), "mechanism.estimate(mechanism.tally(reports))"),  # type: ignore[arg-type]
         (lambda: COIN.tally(["a", "b"]), "mechanism.perturb(answers)"),  # type: ignore[arg-type]

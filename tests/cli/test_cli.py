@@ -569,7 +569,7 @@ class TestPlan:
     def test_how_manypeople_by_answer(self) -> None:
         arguments = ("plan", "--category", "yes", "--category", "no", "--epsilon", "1", "--people", "5", "--error", "0.01")
         needed = planner.required_n(dn.Categories(["yes", "no"]), 1.0, 0.01)
-        assert f"within 1 percentage points at 95 % confidence, {needed:,} people must answer" in " ".join(
+        assert f"within 1 percentage point at 95 % confidence, {needed:,} people must answer" in " ".join(
             done(*arguments).split()
         )
         assert json.loads(done(*arguments, "--json"))["people_needed"] == needed

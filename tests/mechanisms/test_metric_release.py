@@ -260,6 +260,23 @@ def test_the_law_on_a_line_is_the_truncated_geometric_one() -> None:
     np.testing.assert_allclose(mechanism.matrix, wanted, rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "places", [[[48.8, 2.25], [48.801, 2.251], [-33.8, 151.2]], [[48.8, 2.25], [48.81, 2.25], [40.7, -74]]]
+)
+@pytest.mark.parametrize("rate", [0.5, 1.0, 5.0, 1000.0])
+def test_places_far_apart_are_told_apart(places: list[list[float]], rate: float) -> None:
+    """Their probabilities are below the smallest float; what is nearest to them must not be lowered for it."""
+    world = dn.Points(places, "haversine")
+    for mechanism in (MetricRelease.laplace(world, rate), MetricRelease.optimal(world, rate)):
+        assert mechanism.matrix[2, 2] > 0.999 and dn.certify(mechanism).holds
+        assert mechanism.expected_loss() <= 0.34 * distances_of(world)[0, 1]
+
+
+def test_a_comparison_without_a_bound_says_so() -> None:
+    world = dn.Points([[0, 0], [0, 180], [90, 0]], "haversine")
+    assert "to the bound: not shown, because no bound above 0 is known" in str(dn.compare_metric_releases(world, 0.5))
+
+
 def test_more_answers_than_the_whole_program_takes() -> None:
     places = dn.Points(np.random.default_rng(3).random((80, 2)) * 9)
     best, laplace = MetricRelease.optimal(places, 0.8), MetricRelease.laplace(places, 0.8)

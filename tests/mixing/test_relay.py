@@ -157,6 +157,15 @@ def test_a_collector_takes_the_reports_of_a_mixed_survey_from_its_relay_only(tmp
             collector.get("/v1/mix")
 
 
+def test_simulate_asks_the_relay_first(tmp_path: Path) -> None:
+    """With other terms it would take nothing; a relay that is down would be tried for a minute."""
+    survey_in(tmp_path)
+    file = keys(tmp_path)
+    given = [str(tmp_path / "survey.toml"), "--people", "3", "--yes", "--mix", str(file)]
+    down = CliRunner().invoke(main, ["simulate", *given])
+    assert down.exit_code == 2 and "cannot take reports: it does not answer" in down.output
+
+
 def test_a_collector_does_not_start_with_files_that_do_not_belong_together(tmp_path: Path) -> None:
     survey = survey_in(tmp_path)
     file = keys(tmp_path)

@@ -52,6 +52,13 @@ def test_repeated_questions_get_the_smallest_error(size: int) -> None:
     assert "all reports ever" in best.explain()
 
 
+def test_a_plan_of_repeated_reports_says_whether_they_can_be_linked() -> None:
+    """By hashing, a report names the function that a person keeps."""
+    linked = "all reports of a person can be linked"
+    assert linked in dn.plan_repeated(dn.Categories(range(20)), 2.0, 1.0).explain()  # hashing
+    assert linked not in dn.plan_repeated(dn.Categories(range(3)), 2.0, 1.0).explain()  # direct
+
+
 def test_values_that_change_share_the_budget() -> None:
     domain = dn.Categories(range(50))
     often = dn.plan_repeated(domain, 4.0, 0.5, changes=5)

@@ -8,6 +8,7 @@ import deniable as dn
 from deniable.core.candidate import Candidate
 from deniable.planning import Ranking, Row, options
 from deniable.planning.ranking import CLOSE, Column, made
+from deniable.planning.shares import aimed_at
 
 ROWS = (
     Row("wide", None, 1.0, 100, {"work": 1}),
@@ -58,6 +59,26 @@ def test_candidates_that_cannot_be_made_are_left_out_with_a_remark() -> None:
     assert "worse" in remarks[1] and "at most 1 values" in remarks[2]
     with pytest.raises(ValueError, match="three answers"):
         made([bad], 2, row)
+
+
+def test_what_is_nothing_but_rounding_is_no_figure() -> None:
+    """At the largest budgets an error or a bound underflows to 0: nothing is so many times as large."""
+    ranking: Ranking[None] = Ranking((Row("exact", None, 0.0, 90), Row("noisy", None, 0.1, 1)), "a question", bound=1e-120)
+    exact, noisy = ranking.records()
+    assert (exact["squared_to_smallest"], noisy["squared_to_smallest"]) == (1.0, None)
+    assert "above" not in ranking.table() and "x" in ranking.table().splitlines()[1]
+    assert ranking.table().splitlines()[2].split() == ["noisy", "10", "1"]
+    assert "above: not shown" in ranking.legend() and "no bound above 0 is proved" in ranking.legend()
+    assert "noisy is chosen: another has no error but rounding" in ranking.within(1).reason()
+
+
+def test_a_plan_that_is_too_noisy_says_so() -> None:
+    towns = dn.Categories(range(20))
+    assert "TOO NOISY: from 1 person, an estimated share can be off by more than 100" in dn.plan(towns, 1.0, 1).explain()
+    assert "At this epsilon, about 5,400 people bring it within 5 percentage points" in dn.plan(towns, 1.0, 1).explain()
+    assert "share is within 5 percentage points" in dn.plan(towns, 1.0, 5400).explain()
+    assert "TOO NOISY" not in dn.plan(towns, 1.0, 100).explain()
+    assert "within 1 percentage point at" in aimed_at(options(towns, 1.0, 100), 0.01).legend()
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 100.0])

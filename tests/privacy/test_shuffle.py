@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 import deniable as dn
-from deniable.privacy import positive_part
+from deniable.privacy import positive_part, shuffle
 from deniable.privacy.hiding import Blanket, Clones, attained, bounds, listed_channel, ways
 from deniable.privacy.law import law
 from deniable.privacy.loss_law import LossLaw
@@ -227,6 +227,15 @@ class TestShuffled:
             dn.shuffled(mechanism, 10, 0.0)
         with pytest.raises(dn.InvalidParameter, match="number of people"):
             dn.shuffled(mechanism, 0, 1e-6)
+        for people in (1000.0, "1000", True, math.inf):
+            with pytest.raises(dn.InvalidParameter, match="number of people"):
+                dn.shuffled(mechanism, people, 1e-6)  # type: ignore[arg-type]
+        for delta in ("1e-6", None, math.nan):
+            with pytest.raises(dn.InvalidParameter, match="Delta"):
+                dn.shuffled(mechanism, 10, delta)  # type: ignore[arg-type]
+        for given in ("direct-1", THREE, [mechanism, "direct-1"]):
+            with pytest.raises(dn.InvalidParameter, match="at least one mechanism"):
+                dn.shuffled(given, 10, 1e-6)  # type: ignore[arg-type]
         with pytest.raises(dn.InvalidParameter, match="discloses some answers"):
             dn.shuffled(dn.UtilityOptimized(dn.Unary, THREE, [0], 1.0), 10, 1e-6)
         with pytest.raises(dn.InvalidParameter, match="Clones need"):
@@ -313,8 +322,23 @@ class TestSeveralShuffles:
             dn.shuffled(mechanism, 10, 1e-6, taking_part=0)
         with pytest.raises(dn.InvalidParameter, match="at least one mechanism"):
             dn.shuffled([], 10, 1e-6)
-        with pytest.raises(dn.InvalidParameter, match="times"):
-            dn.shuffled(mechanism, 10, 1e-6, times=0)
+        for times in (0, 1.5):
+            with pytest.raises(dn.InvalidParameter, match="times"):
+                dn.shuffled(mechanism, 10, 1e-6, times=times)  # type: ignore[arg-type]
+        for part in (math.nan, 1.1, "1/2"):
+            with pytest.raises(dn.InvalidParameter, match="taking part"):
+                dn.shuffled(mechanism, 10, 1e-6, taking_part=part)  # type: ignore[arg-type]
+
+    def test_where_no_lower_bound_is_left_the_search_for_one_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As with a billion people, where the errors of the transform are larger than what it measures."""
+        asked = list[float]()
+
+        def nothing(atoms: object, people: int, power: float, rough: bool = False) -> float:
+            asked.append(power)
+            return 0.0
+
+        monkeypatch.setattr(shuffle, "mean_if_positive", nothing)
+        assert dn.shuffled(dn.DirectResponse(THREE, 1.0), 100_000, 1e-6).at_least < 1e-8 and len(asked) < 100
 
     def test_beyond_what_is_counted_nothing_is_said_from_below(self) -> None:
         assert Shuffle(dn.DirectResponse(THREE, 1.0), MOST + 1).below(1e-6, 1.0) == (0.0, ())

@@ -335,6 +335,11 @@ def test_advice_is_about_these_sizes() -> None:
     assert max(many.sampled) < max(many.shared)
 
 
+def test_advice_at_the_largest_budget_where_errors_are_0() -> None:
+    assert budget.Advice(("a", "b"), (0.0, 0.1), (0.0, 0.2)).better == "equal"
+    assert budget.Advice(("a", "b"), (0.1, 0.1), (0.0, 0.2)).better == "sampled"
+
+
 @pytest.mark.parametrize("cut", [0, 10, 59, 60, -1])
 def test_damaged_messages_are_refused(cut: int) -> None:
     asked = survey(ONE)

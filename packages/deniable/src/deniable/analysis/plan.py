@@ -16,8 +16,8 @@ from deniable.arrays import Floats
 from deniable.core import Candidate, Domain, Mechanism, checked_epsilon, rounded_down
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
-from deniable.planning.marginal_bound import UNBIASED, marginal_bound
-from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.marginal_bound import marginal_bound
+from deniable.planning.ranking import UNBIASED, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.shares import options
 from deniable.wrappers.every_attribute import EveryAttribute
 from deniable.wrappers.one_pair import Group, OnePair, Tables

@@ -11,7 +11,7 @@ import click
 from deniable.cli import friends, options, surveys
 from deniable.device import Device, Ledger
 from deniable.device.sending import FINGERPRINT, http_exchanger, http_sender
-from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
+from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain, Unavailable
 from deniable.mixing import Terms, mix_sender
 from deniable.survey import Survey
 from deniable.survey.repeating import spoken
@@ -197,6 +197,8 @@ def simulate(
     terms = None if mix is None else Terms.load(mix)
     asked = surveys.asked_of(Survey.load(survey), url, terms)
     given = None if graph is None else friends.answers(asked, graph)
+    if terms is not None:
+        _check_relay(terms)
     people = people if given is None else len(given)
     if people is None:
         raise InvalidParameter("Say how many people to simulate: --people 1000.")
@@ -255,6 +257,22 @@ def simulate(
         click.echo(f"{sent.arrived:,} of {people:,} people were {became}." + (f" Statuses: {refused}" if refused else ""))
     if refused or (asked.repeats is None and sent.arrived < people):
         raise InvalidParameter("Some reports were refused. See the log and the metrics of the collector for the reasons.")
+
+
+def _check_relay(terms: Terms) -> None:
+    """Refuse a relay that does not answer or has other terms: it would take nothing."""
+    from deniable.collector.mixed import terms_at
+
+    theirs, why = terms_at(terms.relay)
+    if theirs is None:
+        raise Unavailable(
+            f"The relay at {terms.relay} cannot take reports: {why}. Nothing was sent. Start it with deniable mix."
+        )
+    if theirs != terms.fingerprint:
+        raise InvalidParameter(
+            f"The relay's terms (fingerprint {theirs}) differ from those of this file ({terms.fingerprint}). Nothing was "
+            "sent. Ask whoever runs the survey for its current .mix file."
+        )
 
 
 def _check_periods(survey: Survey, periods: int) -> None:

@@ -121,7 +121,12 @@ def secrets_of(question: Categories, words: tuple[str, ...]) -> list[Label] | No
         first, _, last = word.partition("-")
         if not first.isdigit() or not (last or first).isdigit() or len(word) > 20:
             raise InvalidParameter("With numbered answers, --sensitive takes a number, or a range such as 5-9.")
-        numbers += range(int(first), min(int(last or first), question.size) + 1)
+        if not int(first) <= int(last or first) < question.size:
+            raise InvalidParameter(
+                f"--sensitive names an answer that is not there. The answers are 0 to {question.size - 1:,}: give one of "
+                "them, or a range such as 0-1."
+            )
+        numbers += range(int(first), int(last or first) + 1)
     return numbers
 
 

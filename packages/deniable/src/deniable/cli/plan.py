@@ -21,7 +21,7 @@ from deniable.planning.means import aimed_at_mean, bounded, mean_options, people
 from deniable.planning.ranking import Ranking, percent, planned, short_name
 from deniable.planning.records import plan_records, record_options
 from deniable.planning.repeated import plan_repeated
-from deniable.planning.shares import aimed_at, best_for_shares, people_for
+from deniable.planning.shares import aimed_at, best_for_shares, people_for, percentage_points
 from deniable.survey import Survey, plan_survey
 from deniable.wrappers.utility_optimized import OPEN_SHARE
 
@@ -161,7 +161,7 @@ def question_mode(
     needed = None if error is None else people_for(mechanism, error)
     said = ""
     if error is not None:
-        margin = f"within {100 * error:g} percentage points at 95 % confidence"
+        margin = f"within {percentage_points(error)} at 95 % confidence"
         said = f"For each share to be {margin}, {needed:,} people must answer."
     _finish(mechanism, out, timed, _record(ranking, needed) if as_json else None, said)
 
@@ -219,14 +219,19 @@ def number_mode(
             raise InvalidParameter("A mechanism needs a budget. Add --epsilon, for example --epsilon 1.")
         _compare_budgets(domain, target, prior, people, as_json)
         return
-    ranking = _number_options(domain, target, prior, epsilon, people).within(max_bits) if as_json else None
-    if ranking is not None and error is not None:
-        ranking = aimed_at_mean(ranking, error)
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.waiting("planning"):
+        ranking = _number_options(domain, target, prior, epsilon, people).within(max_bits) if as_json else None
     if target != "mean":
-        chosen = plan_distribution(domain, epsilon, people, target, prior, max_bits)
+        with panel.waiting("planning"):
+            chosen = plan_distribution(domain, epsilon, people, target, prior, max_bits)
         _finish(chosen, out, timed, None if ranking is None else _record(ranking, None))
         return
-    mechanism = plan_mean(domain, epsilon, people, max_bits, error=error)
+    if ranking is not None and error is not None:
+        ranking = aimed_at_mean(ranking, error)
+    with panel.waiting("planning"):
+        mechanism = plan_mean(domain, epsilon, people, max_bits, error=error)
     needed = None if error is None else people_for_mean(mechanism, error)
     said = "" if needed is None else f"For a standard error of {error:g}, {needed:,} people must answer."
     _finish(mechanism, out, timed, None if ranking is None else _record(ranking, needed), said)
@@ -234,7 +239,10 @@ def number_mode(
 
 def _compare_budgets(domain: Interval, target: str, prior: str | None, people: int, as_json: bool) -> None:
     """The best mechanism and its error for several budgets, since nobody but the user can choose one."""
-    rankings = {epsilon: _number_options(domain, target, prior, epsilon, people) for epsilon in BUDGETS}
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.waiting("planning"):
+        rankings = {epsilon: _number_options(domain, target, prior, epsilon, people) for epsilon in BUDGETS}
     if as_json:
         records = [
             {
@@ -247,8 +255,6 @@ def _compare_budgets(domain: Interval, target: str, prior: str | None, people: i
         ]
         click.echo(json.dumps({"people": people, "target": target, "budgets": records}))
         return
-    from deniable.cli import panel  # loads rich, which --help does not need
-
     table = panel.table(["mechanism"], ["epsilon", "error", "above"])
     for epsilon, each in rankings.items():
         table.add_row(each.best.name, f"{epsilon:g}", each.error.shown(each.best.error), percent(each.above(each.best)))
@@ -349,4 +355,8 @@ def survey_mode(survey: Path, people: int | None, timed: bool) -> None:
     deniable plan survey.toml
     deniable plan survey.toml --people 50000
     """
-    click.echo(plan_survey(Survey.load(survey), people, timed).explain())
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.waiting("planning"):
+        words = plan_survey(Survey.load(survey), people, timed).explain()
+    click.echo(words)

@@ -32,8 +32,11 @@ class Categories(Domain[Label, Ints]):
     other: Label | None = None
 
     def __init__(self, labels: Iterable[Label], other: Label | None = None) -> None:
-        if isinstance(labels, str | bytes):
-            raise InvalidParameter('Categories need a list of answers, for example Categories(["yes", "no"]).')
+        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            raise InvalidParameter(
+                'Categories need a list of answers, for example Categories(["yes", "no"]), or Categories(range(16)) for '
+                "numbered ones."
+            )
         if isinstance(labels, range) and labels.start == 0 and labels.step == 1:
             kept: Sequence[Label] = labels
         else:

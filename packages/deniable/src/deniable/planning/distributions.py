@@ -180,7 +180,12 @@ def workload_of(target: str | Workload, size: int, circular: bool = False) -> Wo
         if target.size != size:
             raise InvalidParameter(f"The workload has weights for {target.size} answers, but there are {size}.")
         return target
-    return {QUANTILES: Workload.prefixes, "ranges": Workload.arcs if circular else Workload.ranges}[target](size)
+    named = {QUANTILES: Workload.prefixes, "ranges": Workload.arcs if circular else Workload.ranges}
+    if target not in named:
+        raise InvalidParameter(
+            'The target of a distribution is "distribution", "quantiles", "ranges" or a Workload. Give one of them.'
+        )
+    return named[target](size)
 
 
 def _shares(prior: str | ArrayLike | None, size: int) -> Floats:

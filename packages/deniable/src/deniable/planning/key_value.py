@@ -9,9 +9,8 @@ from deniable.domains.key_value import KeyValue
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.key_value_bound import key_value_bound
-from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.ranking import NO_BOUND, UNBIASED, Column, Ranking, Row, checked_people, made, people, planned
 
-UNBIASED = "any mechanism with an unbiased estimate"
 ROUNDING = f"{UNBIASED} that rounds values to an end first"
 USUAL = Fraction(1, 10)  # the share of people who have a key, unless that is more than all keys can have on average
 
@@ -55,7 +54,7 @@ def key_value_options(
     )
     bound = key_value_bound(len(domain.labels), domain.at_most, share, budget, n, values)
     ranking = Ranking(rows, subject, error_at(share, values), remarks=remarks, bound=bound)
-    return replace(ranking, rivals=ROUNDING if values else UNBIASED, unbounded="no bound above 0 is proved at this epsilon")
+    return replace(ranking, rivals=ROUNDING if values else UNBIASED, unbounded=NO_BOUND)
 
 
 def plan_key_value(

@@ -33,7 +33,6 @@ from deniable.mechanisms.algebra.information import most_information
 from deniable.planning.bounds import share_bound
 from deniable.planning.vector_bounds import corner_gain
 
-UNBIASED = "any mechanism with an unbiased estimate"
 ROUNDING = 1e-9  # relatively: many times what floats can be off
 
 

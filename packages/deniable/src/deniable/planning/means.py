@@ -14,7 +14,7 @@ from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
 from deniable.planning import bounds
-from deniable.planning.ranking import EQUAL, Column, Made, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.ranking import EQUAL, UNBIASED, Column, Made, Ranking, Row, checked_people, made, people, planned
 
 ROUNDING = 1e-6  # expected standard errors of one report below this share of the interval are rounding
 
@@ -52,6 +52,7 @@ def mean_options(
         Column("error", f"standard error of the mean, {what}", ".4g"),
         remarks=remarks,
         close=EQUAL,
+        rivals=UNBIASED,
         unbounded="the bound takes a linear program, which plans of a single question solve",
     )
 

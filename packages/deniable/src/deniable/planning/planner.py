@@ -195,7 +195,10 @@ def plan(
     if circular:
         raise InvalidParameter('Circular answers are planned with target="distribution", "ranges", "mean" or a Workload.')
     if isinstance(prior, str):
-        raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
+        raise InvalidParameter(
+            'A prior in words, "smooth" or "spiky", is for target="distribution". Give the expected share of each '
+            "answer instead."
+        )
     if target == "mean" and sensitive is None:
         if error is not None and isinstance(domain, Interval):
             return plan_mean(domain, epsilon, n, max_bits, prior, error, edition)

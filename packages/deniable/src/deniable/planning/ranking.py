@@ -11,8 +11,10 @@ from deniable.core.showing import html_table
 from deniable.errors import DeniableError, InvalidParameter
 
 CLOSE = 1.015  # squared errors this close to the smallest count as equally good; then report size and server work decide
-NEGLIGIBLE = 1e-100  # errors below this are rounding
+NEGLIGIBLE = 1e-100  # errors and bounds up to this are rounding
 EQUAL = 1 + 1e-9  # the same, where only rounding may separate them
+UNBIASED = "any mechanism with an unbiased estimate"  # of which most bounds are
+NO_BOUND = "no bound above 0 is proved at this epsilon"
 
 M = TypeVar("M", covariant=True)
 Made = TypeVar("Made", bound=Mechanism)
@@ -77,6 +79,9 @@ class Ranking(Sequence[Row[M]]):
         if not self.rows:
             raise InvalidParameter(" ".join([f"No mechanism supports {self.subject}.", *self.remarks]))
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda row: row.error)))
+        if self.bound is not None and self.bound <= NEGLIGIBLE:
+            object.__setattr__(self, "bound", None)
+            object.__setattr__(self, "unbounded", self.unbounded or NO_BOUND)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -125,7 +130,10 @@ class Ranking(Sequence[Row[M]]):
         return math.inf if needed is None else needed
 
     def ratio(self, row: Row[object]) -> float:
-        """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself."""
+        """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself.
+
+        Infinite where the smallest is nothing but rounding, and this one is more.
+        """
         return _relative(row.error, self.rows[0].error) ** self.power
 
     def above(self, row: Row[object]) -> float | None:
@@ -154,7 +162,7 @@ class Ranking(Sequence[Row[M]]):
             ratio = self.ratio(row)
             cells = [
                 self.error.shown(row.error),
-                f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
+                "" if math.isinf(ratio) else f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
                 *([percent(self.above(row))] if above else []),
                 BITS.shown(row.bits or None),
             ]
@@ -191,6 +199,8 @@ class Ranking(Sequence[Row[M]]):
         ratio = self.ratio(self.best)
         above = f"{100 * (ratio - 1):.2g} % above" if ratio < 2 else f"{ratio:.3g} times"
         error = f"its {self._measure} is {above} the smallest"
+        if math.isinf(ratio):
+            error = f"another has no {self.error.name} but rounding"
         if ratio < 1 + 5e-5:
             error = f"none has a smaller {self.error.name}"
         if self.aim is not None and self.wanted is None:
@@ -216,7 +226,7 @@ class Ranking(Sequence[Row[M]]):
             {
                 "name": row.name,
                 "error": row.error,
-                "squared_to_smallest": self.ratio(row),
+                "squared_to_smallest": None if math.isinf(self.ratio(row)) else self.ratio(row),
                 **({} if self.bound is None else {"above_bound": self.above(row)}),
                 "bits": row.bits,
                 **row.costs,
@@ -226,8 +236,10 @@ class Ranking(Sequence[Row[M]]):
 
 
 def _relative(error: float, other: float) -> float:
-    """One error over another; at the largest budgets both may be nothing but rounding."""
-    return max(error, NEGLIGIBLE) / max(other, NEGLIGIBLE)
+    """One error over another; at the largest budgets one or both may be nothing but rounding."""
+    if other > NEGLIGIBLE:
+        return error / other
+    return math.inf if error > NEGLIGIBLE else 1.0
 
 
 def percent(share: float | None) -> str:

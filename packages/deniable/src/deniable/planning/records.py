@@ -7,8 +7,8 @@ from functools import cache, partial
 from deniable.core import Candidate, PureProtocol, checked_epsilon, offered, rounded_down
 from deniable.domains import Vectors
 from deniable.mechanisms.shares.unary import Unary
-from deniable.planning.marginal_bound import UNBIASED, marginal_bound
-from deniable.planning.ranking import EQUAL, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.marginal_bound import marginal_bound
+from deniable.planning.ranking import EQUAL, UNBIASED, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.record_groups import grouped_record
 from deniable.planning.shares import options
 from deniable.wrappers.every_attribute import EveryAttribute

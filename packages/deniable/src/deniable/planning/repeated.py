@@ -25,7 +25,7 @@ REPEATED = (
     RepeatedCandidate("hashing, two buckets (BiLOLOHA)", Memoized.binary_hashing, choices=2),
     RepeatedCandidate("hashing, best buckets (OLOLOHA)", Memoized.hashing),
 )
-UNLINKABLE = REPEATED[:3]  # with hashing, a report names the function that a person keeps, and so the person
+UNLINKABLE, LINKABLE = REPEATED[:3], REPEATED[3:]  # by hashing: a report names the function that a person keeps
 EVER = Column("ever", "epsilon of all reports that a person ever sends", ".3g")
 
 
@@ -64,7 +64,7 @@ def repeated_options(
         f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"
     )
     bound = share_bound(domain.size, once, n)  # of one collection, whatever else is kept
-    rivals = f"any mechanism with reports of epsilon {once:g}"
+    rivals = f"any mechanism with reports of epsilon {once:g} and an unbiased estimate"
     return Ranking(rows, subject, columns=(EVER,), remarks=remarks, close=EQUAL, bound=bound, rivals=rivals)
 
 
@@ -78,8 +78,11 @@ def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, 
     >>> plan_repeated(Categories(range(4)), epsilon=2.0, once=1.0).base.wire
     'direct-1'
     """
-    return planned(
-        repeated_options(domain, epsilon, once, n, changes),
+    ranking = repeated_options(domain, epsilon, once, n, changes)
+    words = (
         "The device draws a permanent answer once, keeps it, and randomizes it again for every report. However many reports "
-        "are collected, they disclose no more than the permanent answer would. An observer may notice that a value changed.",
+        "are collected, they disclose no more than the permanent answer would. An observer may notice that a value changed."
     )
+    if ranking.best.name in {each.name for each in LINKABLE}:
+        words += " The reports name the hash function that a person keeps, so all reports of a person can be linked."
+    return planned(ranking, words)

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Collection
 from dataclasses import replace
+from numbers import Real
 from statistics import NormalDist
 
 import numpy as np
@@ -13,7 +14,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.bounds import share_bound
-from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.ranking import UNBIASED, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.sensitive_bound import MOST as MOST_CHECKED
 from deniable.planning.sensitive_bound import sensitive_share_bound
 from deniable.privacy.liars import worst_gain
@@ -21,6 +22,7 @@ from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 ShareMechanism = PureProtocol | OpenAnswers
+USEFUL = 0.05  # a margin of error, for which a plan that is too noisy says how many people it takes
 
 COSTS = (
     Column("work", "operations of the server for one report"),
@@ -61,7 +63,7 @@ def options(
     subject = f"{domain.size:,} values{which}, epsilon {budget:g} for one answer, {people(n)}"
     others = domain.size - size
     bound = sensitive_share_bound(size, others, budget, n, open_share) if others else share_bound(size, budget, n)
-    ranking = Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None)
+    ranking = Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None, rivals=UNBIASED)
     return ranking if bound else replace(ranking, unbounded=_unproved(size, others, open_share))
 
 
@@ -114,7 +116,7 @@ def aimed_at(ranking: Ranking[ShareMechanism], error: float, confidence: float =
     The errors of a ranking are those of all shares together. Of two mechanisms with the same one, a single large share may
     be less certain with one than with the other.
     """
-    margin = f"{100 * error:g} percentage points at {100 * confidence:g} % confidence"
+    margin = f"{percentage_points(_checked_margin(error))} at {100 * confidence:g} % confidence"
     column = Column("people", f"how many must answer for each share to be within {margin}")
 
     def needed(mechanism: ShareMechanism) -> int | None:
@@ -125,8 +127,7 @@ def aimed_at(ranking: Ranking[ShareMechanism], error: float, confidence: float =
 
 def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> int:
     """How many people must answer with this mechanism so that the interval of every share reaches at most so far."""
-    if not 0 < error < 1:
-        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    _checked_margin(error)
     if not isinstance(mechanism, Additive | UtilityOptimized):
         raise InvalidParameter(
             "The number of people is known for shares of single answers. For other domains, plan(domain, epsilon).predict("
@@ -134,6 +135,12 @@ def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> 
         )
     reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
     return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)
+
+
+def _checked_margin(error: float) -> float:
+    if not isinstance(error, Real) or not 0 < error < 1:
+        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    return float(error)
 
 
 def plan_brief_shares(
@@ -146,8 +153,29 @@ def plan_brief_shares(
 
 def best_for_shares(ranking: Ranking[ShareMechanism], n: int) -> ShareMechanism:
     """The best mechanism of a ranking, with the ranking and what it means for n people as its reason."""
+    margin = 2 * ranking.best.error
+    if margin < 1:
+        close = f"an estimated share is within {percentage_points(float(f'{margin:.2g}'))} of the truth 19 times in 20"
+        return planned(ranking, f"From {people(n)}, {close}; four times as many people halve that.")
+    enough = _rounded_up(n * (margin / USEFUL) ** 2)
     words = (
-        f"From {people(n)}, an estimated share is within {200 * ranking.best.error:.2g} percentage points of the truth 19 "
-        "times in 20; four times as many people halve that."
+        f"TOO NOISY: from {people(n)}, an estimated share can be off by more than 100 percentage points. At this epsilon, "
+        f"about {people(enough)} bring it within {percentage_points(USEFUL)} of the truth 19 times in 20."
     )
     return planned(ranking, words)
+
+
+def percentage_points(share: float) -> str:
+    """A difference of shares in words.
+
+    >>> percentage_points(0.01), percentage_points(0.036)
+    ('1 percentage point', '3.6 percentage points')
+    """
+    shown = f"{100 * share:g}"
+    return f"{shown} percentage point{'' if shown == '1' else 's'}"
+
+
+def _rounded_up(people: float) -> int:
+    """The next number of two digits, as a number of people that is only roughly known."""
+    unit = 10 ** max(0, math.floor(math.log10(people)) - 1)
+    return math.ceil(people / unit) * unit

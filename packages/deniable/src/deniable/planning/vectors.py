@@ -99,9 +99,9 @@ def plan_vectors(
     words = "TOO NOISY: publishing the middle of the range has a smaller error."
     if guess >= LEAST * (domain.high - domain.low):
         needed = people_needed(domain, epsilon, typical)
-        words += f" It takes {needed:,} people to halve that error."
+        words += f" It takes {people(needed)} to halve that error."
         if ranking.best.error < guess:
-            words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
+            words = f"With {people(needed)}, the error is half of that of publishing the middle of the range."
             words += " A narrower range or fewer dimensions reduce it."
     return planned(replace(ranking, beside=(Row("constant: the middle", None, guess, 0),)), words)
 

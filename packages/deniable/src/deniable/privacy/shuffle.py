@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from numbers import Integral, Real
 
 from deniable.core import Mechanism, checked_epsilon, log_up
 from deniable.errors import InvalidParameter
@@ -26,6 +27,7 @@ ASSUMPTION = (
 )
 MOST = 1_000_000_000  # people: more are not counted, which errs on the safe side
 NEGLIGIBLE = 1e-300
+LEAST = 1e-9  # of an epsilon that is searched for
 CLOSE = 1e-3  # to a part of so many an epsilon is found
 FINE = 32  # odds of one shuffle up to its own epsilon at which delta is computed, if several are composed
 FINEST = 256  # steps of the lattice from below for each shuffle, but no less than these
@@ -70,10 +72,8 @@ class Shuffle:
     taking_part: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise InvalidParameter("Shuffling needs the number of people, at least 1.")
-        if not 0 < self.taking_part <= 1:
-            raise InvalidParameter("The probability of taking part must be above 0, and at most 1.")
+        if not _is_count(self.n):
+            raise InvalidParameter("Shuffling needs the number of people, a whole number of at least 1.")
 
     @cached_property
     def hidden(self) -> tuple[list[list[Hidden]], str]:
@@ -145,12 +145,15 @@ def shuffled(
     >>> round(ten.at_least, 3), round(ten.epsilon, 3)
     (0.064, 0.064)
     """
-    if not 0 < delta < 1:
+    if not isinstance(delta, Real) or not 0 < delta < 1:
         raise InvalidParameter("Delta must be between 0 and 1, and should be far below 1 / n: for example 1e-9.")
-    mechanisms = [mechanism] if isinstance(mechanism, Mechanism) else list(mechanism)
-    if not mechanisms or times < 1:
-        raise InvalidParameter("Give at least one mechanism, and times of at least 1.")
-    exact = Fraction(taking_part)
+    mechanisms = list(mechanism) if isinstance(mechanism, Sequence) else [mechanism]
+    if not mechanisms or not all(isinstance(each, Mechanism) for each in mechanisms) or not _is_count(times):
+        raise InvalidParameter(
+            'Give at least one mechanism, such as DirectResponse(Categories(["yes", "no"]), 1.0), and times, a whole number '
+            "of at least 1."
+        )
+    exact = _checked_part(taking_part)
     shuffles = [Shuffle(each, n, exact) for each in mechanisms]
     local = times * sum(each.local for each in shuffles)
     total, part = times * len(mechanisms), float(exact)
@@ -165,7 +168,7 @@ def shuffled(
 
 def shuffled_odds(odds: Fraction, n: int, delta: float) -> ShuffledLoss:
     """The same for any n messages whose laws for two values never differ by more than these odds: merged clones."""
-    if odds <= 1 or n < 1 or not 0 < delta < 1:
+    if odds <= 1 or not _is_count(n) or not 0 < delta < 1:
         raise InvalidParameter("Shuffling needs odds above 1, at least one person, and a delta between 0 and 1.")
     local, hidden = log_up(odds), Clones(odds, 1 / (odds + 1), 1 / (odds + 1))
     return ShuffledLoss(_smallest(hidden, n, delta, local), delta, n, local, "odds alone")
@@ -192,7 +195,17 @@ def in_a_row(shuffles: Sequence[tuple[Shuffle, int]], delta: float, local: float
 def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float, *, taking_part: float | Fraction = 1) -> float:
     """The delta that goes with an epsilon after shuffling: an upper bound, rounded up."""
     checked_epsilon(epsilon)
-    return Shuffle(mechanism, n, Fraction(taking_part)).delta_at(epsilon)
+    return Shuffle(mechanism, n, _checked_part(taking_part)).delta_at(epsilon)
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 1
+
+
+def _checked_part(taking_part: float | Fraction) -> Fraction:
+    if not isinstance(taking_part, Real) or not 0 < taking_part <= 1:
+        raise InvalidParameter("The probability of taking part must be above 0, and at most 1.")
+    return taking_part if isinstance(taking_part, Fraction) else Fraction(float(taking_part))
 
 
 def delta_of(hidden: Hidden, n: int, epsilon: float, rough: bool = False) -> float:
@@ -230,13 +243,13 @@ def _crossing(excess: Callable[[float, int], float], n: int, most: float) -> tup
 
     Fewer people, who are counted quickly, show where to begin.
     """
-    low, high, above, below = 0.0, most, math.inf, -math.inf
+    low, high, above, below, fall = 0.0, most, math.inf, -math.inf, 1.1
     if n > 4096:
         guess = _crossing(excess, n // 16, most)[1] / 4
         low, high = guess / 1.02, min(most, guess * 1.02)
         above = excess(low, n)
     while above <= 0:
-        low, high, below = (low / 1.1 if low > 1e-9 else 0.0), low, above
+        low, high, below, fall = (low / fall if low > LEAST else 0.0), low, above, fall**2
         above = excess(low, n) if low else math.inf
     while below == -math.inf or below > 0:
         below = excess(high, n)
@@ -244,7 +257,7 @@ def _crossing(excess: Callable[[float, int], float], n: int, most: float) -> tup
             return most, most, -math.inf
         if below > 0:
             low, high, above, below = high, min(most, high * 1.1), below, -math.inf
-    while high - low > 10 * CLOSE * high:
+    while high - low > 10 * CLOSE * high and high > LEAST:
         step = above / (above - below) if above < math.inf else 0.5
         middle = low + (high - low) * min(0.9, max(0.1, step))
         found = excess(middle, n)

@@ -77,5 +77,10 @@ class Advice:
     def better(self) -> Literal["equal", "sampled"]:
         """The way with the smaller sum of squared errors, each beside the better of its two."""
         pairs = list(zip(self.shared, self.sampled, strict=True))
-        shared, sampled = (sum((pair[way] / min(pair)) ** 2 for pair in pairs) for way in (0, 1))
+        shared, sampled = (sum(_times(pair[way], min(pair)) ** 2 for pair in pairs) for way in (0, 1))
         return "equal" if shared <= sampled else "sampled"
+
+
+def _times(error: float, least: float) -> float:
+    """How many times the least of two errors one of them is; at the largest budgets both may be 0."""
+    return 1.0 if error == least else error / least if least else math.inf

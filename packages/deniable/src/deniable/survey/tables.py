@@ -16,8 +16,8 @@ from deniable.analysis.table import MOST_CELLS
 from deniable.core import Domain, Mechanism
 from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
-from deniable.planning.marginal_bound import UNBIASED, marginal_bound
-from deniable.planning.ranking import Column, Ranking, Row, people
+from deniable.planning.marginal_bound import marginal_bound
+from deniable.planning.ranking import UNBIASED, Column, Ranking, Row, people
 from deniable.survey.group import compound
 from deniable.survey.kinds.choice import Choice
 from deniable.survey.kinds.kind import Kind

@@ -14,6 +14,8 @@ from deniable.mechanisms.algebra.repair import TOTAL
 
 LARGEST = 1 << 10  # answers: a table has their square in weights
 SMALLEST = 1e-5  # epsilon between the nearest two answers: whole weights with the sum 2^50 cannot differ by much less
+WIDEST = 600.0  # epsilon: larger ones count as this one, e^600 being near the largest float
+RAREST = 1e-260  # of a probability, above e^-600: where nothing larger is needed, none is lowered for it
 STEPS = 20  # halvings in the search for theta
 MARGIN = 1e-10  # the share of epsilon that is left unused, so that floats can tell which pairs keep it
 
@@ -113,14 +115,14 @@ def whole_weights(channel: Floats, limits: Floats) -> Ints:
     and a small share of the uniform law is mixed in: it gives every pair slack, which pays for that and for the rounding.
     """
     size = len(channel)
-    growth = np.exp(np.minimum(limits * (1 - MARGIN), 600.0))
-    clear = np.where(np.eye(size, dtype=np.bool_), np.inf, np.expm1(np.minimum(limits, 600.0)))
+    growth = np.exp(np.minimum(limits * (1 - MARGIN), WIDEST))
+    clear = np.where(np.eye(size, dtype=np.bool_), np.inf, np.expm1(np.minimum(limits, WIDEST)))
     if clear.min() < SMALLEST:
         raise InvalidParameter(
             f"Epsilon between the two nearest answers is below {SMALLEST:g}, too little for exact weights. Use a larger "
             "epsilon per unit, or answers farther apart."
         )
-    start = np.maximum(channel, 1e-300)
+    start = np.maximum(channel, RAREST)
     lowered = np.stack([(start * row[:, None]).min(axis=0) for row in growth])
     lowered /= max(1.0, float(lowered.sum(axis=1).max()))
     lacking = 1 - lowered.sum(axis=1)

@@ -62,7 +62,7 @@ class Comparison:
     def _legend(self) -> list[str]:
         """What the bound is, and how far the best release is above it at most."""
         if not self.bound:
-            return []
+            return ["to the bound: not shown, because no bound above 0 is known for these answers at this epsilon"]
         best = min((line for line in self.lines if line.worst is not None), key=lambda line: line.expected)
         above = max(0.0, best.expected / self.bound - 1)
         return [
