@@ -106,6 +106,8 @@ def test_the_chances_of_a_small_line() -> None:
         (2, VALUES, [2047, 2944, 4096], "in the middle"),
         (2, VALUES, [2048, 2944, 4097], "begin on it"),
         (2, VALUES, [2048], "begin on it"),
+        (1, [2, 5, 3], [2560, 3221], "at a multiple"),
+        (4, [3, 5, 0], [1024, 1811], "at a multiple"),
         (6, VALUES, [0, 0], "shorter"),
         (0, VALUES, [3 * SHARES, 6 * SHARES], "shorter"),
         (2, [1, 3, 1 << 50], STARTS, "at most"),
