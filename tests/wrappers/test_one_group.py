@@ -241,3 +241,12 @@ def test_bad_parameters_and_reports_are_refused() -> None:
     lonely = made.tally(made.perturb([("yes", "no", "no")], dn.SeededCoins(1)))
     with pytest.raises(dn.EmptyBatch):
         made.estimate(lonely)
+
+
+def test_numbers_of_numpy_are_as_good() -> None:
+    record = records(2, 2, 3)
+    plain = dn.OneGroup.of(record, 1.0, [[0, 1], [2]], weights=[2, 1])
+    given = dn.OneGroup.of(record, 1.0, [np.array([0, 1]), np.array([2])], weights=np.array([2, 1]))  # type: ignore[arg-type, list-item]
+    assert given.fingerprint == plain.fingerprint and given == plain
+    similar = dn.WholeRecord(records(2, 4), 1.0, np.int64(1))  # type: ignore[arg-type]
+    assert similar.fingerprint == dn.WholeRecord(records(2, 4), 1.0, 1).fingerprint

@@ -44,7 +44,8 @@ class WindowMean(MeanMechanism):
         values, starts = tuple(self.values), tuple(self.starts)
         if not all(map(is_whole, (self.window, *values, *starts))):
             raise InvalidParameter("The window, the values of places and the beginnings of windows must be whole numbers.")
-        self._fix(values=values, starts=starts)
+        window, values, starts = int(self.window), tuple(map(int, values)), tuple(map(int, starts))  # which never overflow
+        self._fix(window=window, values=values, starts=starts)
         last = (self.places - self.window) * SHARES
         within = 1 <= self.window < self.places <= MOST_PLACES
         if within and max(map(abs, values)) > LARGEST_VALUE:
