@@ -79,6 +79,23 @@ def test_the_loss_is_proved_at_real_size(size: tuple[int, int]) -> None:
         assert 0 <= epsilon - found.loss.epsilon() < 1e-12
 
 
+@pytest.mark.parametrize("given", [*SMALL, (6, 4, 9, 4), (40, 30, 35, 3), (200, 20, 30, 2)], ids=str)
+def test_reports_are_counted_one_number_of_shared_places_after_the_other(given: tuple[int, int, int, int]) -> None:
+    size, most, named, threshold = given
+    mechanism = made(given)
+    least, ways = mechanism._ways
+    assert least == max(threshold, named - size)
+    assert ways == [math.comb(most, c) * math.comb(size, named - c) for c in range(least, min(named, most) + 1)]
+    first, weights = mechanism.near
+    uniform, densest = math.comb(size + most, named), max(Fraction(w, ways[first - least + c]) for c, w in enumerate(weights))
+    assert mechanism._lift == densest * uniform / sum(weights)
+
+
+def test_the_loss_of_the_longest_reports_is_known_at_once() -> None:
+    longest = PrivSet(keys((1 << 20) - 1024, 1024), 1.0, 4096, 1)
+    assert 0 <= 1.0 - longest.loss().epsilon() < 1e-12
+
+
 def test_exchanges_are_a_permutation_whatever_they_are() -> None:
     """Also with keys that need not differ, and with places that stand for no padding: nobody learns more by that."""
     law = json.loads(PrivSet(keys(20, 3), 1.0, 4, 1).law.to_json())
