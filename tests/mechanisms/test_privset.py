@@ -96,6 +96,13 @@ def test_the_loss_of_the_longest_reports_is_known_at_once() -> None:
     assert 0 <= 1.0 - longest.loss().epsilon() < 1e-12
 
 
+@pytest.mark.parametrize("given", [(600, 200, 200, 1), (3000, 600, 500, 90), (1_000_000, 1000, 0, 0)], ids=str)
+def test_many_numbers_of_shared_places_are_followed_before_a_rule_that_finds_more(given: tuple[int, int, int, int]) -> None:
+    mechanism = made(given, 0.3)
+    found = dn.certify(mechanism)
+    assert found.holds and found.rules == ("permutation",) and found.loss.odds == mechanism.loss().odds
+
+
 def test_exchanges_are_a_permutation_whatever_they_are() -> None:
     """Also with keys that need not differ, and with places that stand for no padding: nobody learns more by that."""
     law = json.loads(PrivSet(keys(20, 3), 1.0, 4, 1).law.to_json())
