@@ -87,8 +87,8 @@ def test_reports_are_counted_one_number_of_shared_places_after_the_other(given: 
     assert least == max(threshold, named - size)
     assert ways == [math.comb(most, c) * math.comb(size, named - c) for c in range(least, min(named, most) + 1)]
     first, weights = mechanism.near
-    uniform, densest = math.comb(size + most, named), max(Fraction(w, ways[first - least + c]) for c, w in enumerate(weights))
-    assert mechanism._lift == densest * uniform / sum(weights)
+    densest = max(Fraction(weight, way) for weight, way in zip(weights, ways[first - least :], strict=False))
+    assert mechanism._lift == densest * math.comb(size + most, named) / sum(weights)
 
 
 def test_the_loss_of_the_longest_reports_is_known_at_once() -> None:

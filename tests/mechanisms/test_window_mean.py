@@ -3,6 +3,7 @@
 import ast
 import inspect
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,8 +126,10 @@ def test_windows_that_are_biased_or_not_on_the_line_are_refused(
 
 def test_numbers_of_numpy_are_as_good_and_do_not_overflow() -> None:
     plain = dn.WindowMean(ODD, 1.0, 2, VALUES, STARTS)
-    assert dn.WindowMean(ODD, 1.0, np.int64(2), np.array(VALUES), np.array(STARTS)).fingerprint == plain.fingerprint  # type: ignore[arg-type]
+    given: list[Any] = [np.int64(2), np.array(VALUES), np.array(STARTS)]
+    assert dn.WindowMean(ODD, 1.0, *given).fingerprint == plain.fingerprint
     half, large = 1 << 15, 1 << 40  # their sum is 2^55, which is multiplied by 2^10
     starts = [half // 2 * SHARES, half * SHARES]
-    for values in ([large] * half, np.full(half, large)):
-        assert dn.WindowMean(dn.Interval(0, 1, 2), 1.0, half, values, starts)._mean(starts[-1]) == 1 << 65  # type: ignore[arg-type]
+    every: list[Any] = [[large] * half, np.full(half, large)]
+    for values in every:
+        assert dn.WindowMean(dn.Interval(0, 1, 2), 1.0, half, values, starts)._mean(starts[-1]) == 1 << 65

@@ -106,7 +106,7 @@ class PrivSet(KeyValueProtocol):
 
     @cached_property
     def _ways(self) -> tuple[int, list[int]]:
-        """How many places of one set a report with the threshold has at least; how many reports have so many, one more, ..."""
+        """How many places of its set a likelier report may have at least; how many reports have so many, one more, ..."""
         least, most = max(self.threshold, self.size - self.keys), min(self.size, self.padding)
         ways = [math.comb(self.padding, least) * math.comb(self.keys, self.size - least)]
         for shared in range(least, most):
