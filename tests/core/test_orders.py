@@ -1,11 +1,13 @@
 """Vectors that are filled up stand for the arrays that they are, and are refused where those would be."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.core.operations import Type
-from deniable.core.orders import Padded, padded
+from deniable.core.orders import Gridded, Orders, Padded, Ranked, padded
 from deniable.core.running import checked_code
 
 
@@ -56,3 +58,14 @@ def test_what_is_not_in_order_is_looked_at_as_an_array() -> None:
 def test_a_law_is_not_run_on_anything_else(starts: list[int], numbers: list[int], padding: list[int]) -> None:
     with pytest.raises(dn.OutsideDomain, match="Nothing was reported"):
         checked_code(made(starts, numbers, padding), KEYS, len(starts) - 1)
+
+
+def test_no_object_has_a_function_in_place_of_a_method() -> None:
+    """An encoder makes these; what it put into the object would run after it was looked at."""
+    orders = Orders(3, lambda answers: np.tile(np.arange(3), (len(answers), 1)))
+    numbers = np.zeros((2, 3))
+    codes: list[Any] = [orders, orders.of(np.array([1])), Ranked(numbers), Gridded(numbers, (-1.0, 1.0, 4), 0, list)]
+    for code in (*codes, made([0, 1], [1], [6, 7])):
+        for name in ("at", "copy", "fits", "is_plain", "knows", "round_into"):
+            with pytest.raises(AttributeError):
+                setattr(code, name, lambda *_: np.zeros(1, np.int64))

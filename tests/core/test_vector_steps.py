@@ -11,7 +11,7 @@ from deniable.core.coins import WHOLE
 from deniable.core.operations import Node, Type
 from deniable.core.orders import Gridded
 from deniable.core.program import Program
-from deniable.core.running import checked_code, compiled, run
+from deniable.core.running import checked_code, compiled, copied, run
 from deniable.core.vector_steps import vector_steps
 from deniable.errors import OutsideDomain
 from deniable.kernels import plain as kernel_loops
@@ -240,3 +240,19 @@ def test_only_numbers_on_the_grid_of_the_law_are_left_unwritten() -> None:
     np.testing.assert_array_equal(checked_code(make(grid=(-1.0, 1.0, 3)), below, 20, unwritten=True), make().copy())
     with pytest.raises(OutsideDomain, match="bounds of the law"):
         checked_code(make(grid=(-1.0, 1.0, 3)), Type(0, 5, width=96), 20, unwritten=True)
+
+
+def test_what_an_encoder_says_later_is_never_a_code() -> None:
+    """Two codes that do not go together, or that are copied, become arrays after they were looked at."""
+    domain, numbers = gridded(*GRIDS[0], 20)
+
+    def wrong() -> Any:
+        raise AssertionError
+
+    codes: list[Any] = [Gridded(each, GRIDS[0], place, wrong) for place, each in enumerate((numbers, numbers.copy()))]
+    written = [np.array(code) for code in domain.encode(numbers)]
+    for code, expected in zip(codes, written, strict=True):
+        np.testing.assert_array_equal(np.asarray(copied(code)), expected)
+    program, coins, twins = law(96, GRIDS[0][2]), dn.SeededCoins(1), dn.SeededCoins(1)
+    ours, theirs = joined(program).run(codes, coins, 20), joined(program).run(written, twins, 20)
+    np.testing.assert_array_equal(ours["signs"], theirs["signs"])

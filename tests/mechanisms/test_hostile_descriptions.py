@@ -56,3 +56,10 @@ def test_a_changed_description_is_refused_or_says_what_it_loses(wire: str) -> No
                 continue
             if found is not None:
                 assert loss.odds is None or (found.odds is not None and found.odds <= loss.odds), (path, odd)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, list(range(5000)), {"a": "b" * 9000}], ids=["text", "list", "object"])
+def test_a_name_of_any_length_is_refused_in_one_sentence(name: object) -> None:
+    with pytest.raises(dn.InvalidParameter, match="is installed") as refused:
+        dn.mechanism_from_json(json.dumps({"mechanism": name, "domain": {"kind": "categories", "size": 3}, "epsilon": 1.0}))
+    assert len(str(refused.value)) < 250

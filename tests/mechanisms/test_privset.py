@@ -79,6 +79,30 @@ def test_the_loss_is_proved_at_real_size(size: tuple[int, int]) -> None:
         assert 0 <= epsilon - found.loss.epsilon() < 1e-12
 
 
+@pytest.mark.parametrize("given", [*SMALL, (6, 4, 9, 4), (40, 30, 35, 3), (200, 20, 30, 2)], ids=str)
+def test_reports_are_counted_one_number_of_shared_places_after_the_other(given: tuple[int, int, int, int]) -> None:
+    size, most, named, threshold = given
+    mechanism = made(given)
+    least, ways = mechanism._ways
+    assert least == max(threshold, named - size)
+    assert ways == [math.comb(most, c) * math.comb(size, named - c) for c in range(least, min(named, most) + 1)]
+    first, weights = mechanism.near
+    densest = max(Fraction(weight, way) for weight, way in zip(weights, ways[first - least :], strict=False))
+    assert mechanism._lift == densest * math.comb(size + most, named) / sum(weights)
+
+
+def test_the_loss_of_the_longest_reports_is_known_at_once() -> None:
+    longest = PrivSet(keys((1 << 20) - 1024, 1024), 1.0, 4096, 1)
+    assert 0 <= 1.0 - longest.loss().epsilon() < 1e-12
+
+
+@pytest.mark.parametrize("given", [(600, 200, 200, 1), (3000, 600, 500, 90), (1_000_000, 1000, 0, 0)], ids=str)
+def test_many_numbers_of_shared_places_are_followed_before_a_rule_that_finds_more(given: tuple[int, int, int, int]) -> None:
+    mechanism = made(given, 0.3)
+    found = dn.certify(mechanism)
+    assert found.holds and found.rules == ("permutation",) and found.loss.odds == mechanism.loss().odds
+
+
 def test_exchanges_are_a_permutation_whatever_they_are() -> None:
     """Also with keys that need not differ, and with places that stand for no padding: nobody learns more by that."""
     law = json.loads(PrivSet(keys(20, 3), 1.0, 4, 1).law.to_json())

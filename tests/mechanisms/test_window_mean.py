@@ -3,6 +3,7 @@
 import ast
 import inspect
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,6 +107,8 @@ def test_the_chances_of_a_small_line() -> None:
         (2, VALUES, [2047, 2944, 4096], "in the middle"),
         (2, VALUES, [2048, 2944, 4097], "begin on it"),
         (2, VALUES, [2048], "begin on it"),
+        (1, [2, 5, 3], [2560, 3221], "at a multiple"),
+        (4, [3, 5, 0], [1024, 1811], "at a multiple"),
         (6, VALUES, [0, 0], "shorter"),
         (0, VALUES, [3 * SHARES, 6 * SHARES], "shorter"),
         (2, [1, 3, 1 << 50], STARTS, "at most"),
@@ -119,3 +122,14 @@ def test_windows_that_are_biased_or_not_on_the_line_are_refused(
 ) -> None:
     with pytest.raises(dn.InvalidParameter, match=says):
         dn.WindowMean(ODD, 1.0, window, values, starts)
+
+
+def test_numbers_of_numpy_are_as_good_and_do_not_overflow() -> None:
+    plain = dn.WindowMean(ODD, 1.0, 2, VALUES, STARTS)
+    given: list[Any] = [np.int64(2), np.array(VALUES), np.array(STARTS)]
+    assert dn.WindowMean(ODD, 1.0, *given).fingerprint == plain.fingerprint
+    half, large = 1 << 15, 1 << 40  # their sum is 2^55, which is multiplied by 2^10
+    starts = [half // 2 * SHARES, half * SHARES]
+    every: list[Any] = [[large] * half, np.full(half, large)]
+    for values in every:
+        assert dn.WindowMean(dn.Interval(0, 1, 2), 1.0, half, values, starts)._mean(starts[-1]) == 1 << 65

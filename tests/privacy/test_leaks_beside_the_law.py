@@ -16,7 +16,7 @@ import pytest
 import deniable as dn
 from deniable.core import encoded
 from deniable.core.layout import Layout, Number
-from deniable.core.orders import Padded, Taken
+from deniable.core.orders import Orders, Padded, Taken
 from deniable.privacy.memoized import certify_ever
 
 N, TIMES = 10, 40
@@ -140,6 +140,20 @@ class OrdersOfItsOwn(dn.Bipartite):
         return {"value": order[:, coins.split(self.p, self.near, 600 - self.near, len(truth))]}
 
 
+class LooksUpTheAnswer(dn.Bipartite):
+    """Orders that were found and checked, in an object with a function of its own in place of the one that looks them up."""
+
+    def randomize(self, truth: Any, coins: Any) -> Any:
+        order: Any = encoded(truth, self.orders, "order", 600, width=600, distinct=True)
+        return {"value": order[:, coins.split(self.p, self.near, 600 - self.near, len(truth))]}
+
+    def orders(self, truth: Any) -> Any:
+        answers = np.asarray(truth)
+        taken: Any = Orders(600, lambda each: (np.arange(600) + each[:, None]) % 600).of(answers)
+        taken.at = lambda place: answers
+        return taken
+
+
 class ListsOfItsOwn(dn.PCKVDirect):
     """Lists of keys in arrays that give one thing when they are looked at, and another when they are used."""
 
@@ -156,6 +170,15 @@ class ListsOfItsOwn(dn.PCKVDirect):
 
 def value(mechanism: dn.Mechanism, answer: Any) -> Any:
     return mechanism.perturb([answer]).columns["value"][0]
+
+
+def looked_up(mechanism: dn.Mechanism, answer: Any) -> Any:
+    """The same, of a mechanism that fails where it cannot replace a function."""
+    try:
+        return value(mechanism, answer)
+    except AttributeError as error:
+        assert "read-only" in str(error)
+        return None
 
 
 @dataclass(frozen=True)
@@ -217,6 +240,9 @@ LEAKS: Mapping[str, Leak] = {
     ),
     "orders of a custom class": Leak(
         lambda: OrdersOfItsOwn(POINTS, 1.0, "given", 60), lambda m, a: value(m, m.domain.answer(a))
+    ),
+    "orders that are looked up by a function in the object": Leak(
+        lambda: LooksUpTheAnswer(POINTS, 1.0, "given", 60), lambda m, a: looked_up(m, m.domain.answer(a))
     ),
     "a layout made after the answer": Leak(
         lambda: direct(layout=property(lambda s: Layout((Number("value", 16 + SEEN[0]),)))),

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -241,3 +242,13 @@ def test_bad_parameters_and_reports_are_refused() -> None:
     lonely = made.tally(made.perturb([("yes", "no", "no")], dn.SeededCoins(1)))
     with pytest.raises(dn.EmptyBatch):
         made.estimate(lonely)
+
+
+def test_numbers_of_numpy_are_as_good() -> None:
+    record = records(2, 2, 3)
+    plain = dn.OneGroup.of(record, 1.0, [[0, 1], [2]], weights=[2, 1])
+    groups: Any = [np.array([0, 1]), np.array([2])]
+    given = dn.OneGroup.of(record, 1.0, groups, weights=np.array([2, 1]))  # type: ignore[arg-type]
+    assert given.fingerprint == plain.fingerprint and given == plain
+    similar = dn.WholeRecord(records(2, 4), 1.0, np.int64(1))  # type: ignore[arg-type]
+    assert similar.fingerprint == dn.WholeRecord(records(2, 4), 1.0, 1).fingerprint

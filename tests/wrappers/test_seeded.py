@@ -12,6 +12,7 @@ from deniable.core import WHOLE, Columns, PackedBits, PureProtocol
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.random_codes import best_near, favoured
 from deniable.mechanisms.key_value.key_value_protocol import total_error as key_error
+from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.privacy.law import law_of
 from deniable.wrappers.seeded import Seeded
@@ -246,6 +247,17 @@ def test_the_best_number_of_near_codes_is_found() -> None:
 def test_impossible_numbers_of_codes_are_refused(given: dict[str, int]) -> None:
     with pytest.raises(InvalidParameter):
         Seeded(BASES[0], **given)
+
+
+def test_probabilities_with_very_many_digits_are_refused() -> None:
+    """The probability of a report that is named would have thousands of times as many."""
+    tiny, half, quarter = Fraction(1, 10**100 + 7), Fraction(1, 2), Fraction(1, 4)
+    assert Seeded(dn.Unary(FOUR, 2.0, half, quarter), 16).p > quarter
+    with pytest.raises(InvalidParameter, match="too many digits"):
+        Seeded(dn.Unary(FOUR, 2.0, half, quarter - tiny), 16)
+    law = Chances(half, quarter, Fraction(0), Fraction(1, 3) - tiny, Fraction(0))
+    with pytest.raises(InvalidParameter, match="too many digits"):
+        dn.SeededPairs(dn.PCKVUnary(dn.KeyValue(range(4), -1, 1, 2), chances=law), 16)
 
 
 def test_bases_without_blank_reports_are_refused() -> None:

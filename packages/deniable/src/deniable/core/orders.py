@@ -1,8 +1,12 @@
-"""Codes that are vectors, not all written down: arrangements that answers share, lists that are filled up, grids."""
+"""Codes that are vectors, not all written down: arrangements that answers share, lists that are filled up, grids.
+
+Encoders make them, and may be any code. So these classes have slots: an object with an attribute in place of a method, which
+would run instead of the law, cannot be made.
+"""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +59,8 @@ def inside(code: Ints, low: int, high: int) -> bool:
 class Orders:
     """One arrangement of 0..size - 1 for each of as many answers, found when it is first needed, checked and kept."""
 
+    __slots__ = ("_found", "_known", "_rows", "size")
+
     def __init__(self, size: int, found: Callable[[Ints], Ints]) -> None:
         self.size, self._found = size, found
         self._rows = np.empty((size, size), np.min_scalar_type(size - 1))
@@ -88,12 +94,15 @@ class Orders:
         """The number at a place of each answer's arrangement."""
         return take_cells(self._rows, answers, np.broadcast_to(place, answers.shape))
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        return self._rows
+    def taken(self, answers: Ints) -> Ints:
+        """The arrangement of each answer."""
+        return np.asarray(self._rows[answers])
 
 
 class Taken:
     """The arrangements of a batch of answers."""
+
+    __slots__ = ("_answers", "_orders")
 
     def __init__(self, orders: Orders, answers: Ints) -> None:
         self._orders, self._answers = orders, answers
@@ -119,7 +128,7 @@ class Taken:
         return self._orders.at(self._answers, place)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        return np.asarray(self._orders)[self._answers]
+        return self._orders.taken(self._answers)
 
 
 class Ranked:
@@ -129,6 +138,8 @@ class Ranked:
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
     With `words`, the numbers are those that `rotated` would make of the rows given; they are never all written down.
     """
+
+    __slots__ = ("_numbers", "_words")
 
     def __init__(self, numbers: NDArray[np.floating], words: Words | None = None) -> None:
         self._numbers = np.array(numbers, np.float32, order="C")  # a plain copy of its own
@@ -183,6 +194,8 @@ class Gridded:
     of the grid whatever the numbers are.
     """
 
+    __slots__ = ("_codes", "_grid", "_place", "numbers")
+
     def __init__(
         self, numbers: Floats, grid: tuple[float, float, int], place: int, codes: Callable[[], Sequence[Ints]]
     ) -> None:
@@ -210,15 +223,20 @@ class Gridded:
         from deniable.kernels.vectors import rounded_numbers  # which few questions need
 
         if not rounded_numbers(self.numbers.reshape(-1)[start : start + len(words)], self._grid, words, points):
-            self._codes()  # says why
-            raise AssertionError
+            self._refuse()
 
     def copy(self) -> Ints:
-        """The codes as an array."""
-        return self._codes()[self._place]
+        """The codes as an array, of those that fit: by the same rounding, and no code of an encoder."""
+        low, high, steps = self._grid
+        found = kernels.grid_codes(self.numbers.reshape(-1), np.linspace(low, high, steps + 1))
+        return self._refuse() if found is None else found[self._place].reshape(self.numbers.shape)
+
+    def _refuse(self) -> NoReturn:
+        self._codes()  # says why
+        raise OutsideDomain(NO_CODE)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        return self.copy()
+        return self._codes()[self._place]
 
 
 def unmade(values: Sequence[object], coins: object, size: int) -> object:
@@ -238,6 +256,8 @@ class Padded:
 
     Encoders make it; `fits` and `rises` look at everything in it, so that it is as good as the array that it stands for.
     """
+
+    __slots__ = ("_numbers", "_padding", "_starts")
 
     def __init__(self, starts: Ints, numbers: Ints, padding: Ints) -> None:
         self._starts, self._numbers, self._padding = starts, numbers, padding

@@ -137,6 +137,7 @@ def _written(below: Any, chances: Any) -> tuple[Write, tuple[int, ...]]:
     """What rounds the numbers of these codes, and the shape of all of them."""
     if type(below) is Gridded and below.goes_with(chances):
         return below.round_into, below.numbers.shape
+    below, chances = (code.copy() if type(code) is Gridded else code for code in (below, chances))
     points, ups = _numbers(below), np.ascontiguousarray(chances, np.int64).reshape(-1)
     flat = points.reshape(-1)
 

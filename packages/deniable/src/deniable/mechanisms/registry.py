@@ -107,7 +107,7 @@ def family(wire: str) -> type[Mechanism]:
     """The class with this wire name."""
     if wire not in families():
         raise InvalidParameter(
-            f"No mechanism {wire!r} is installed. Update deniable, or install the package that the mechanism comes from."
+            f"No mechanism {wire!r:.60} is installed. Update deniable, or install the package that the mechanism comes from."
         )
     found: object = families()[wire].load()
     if not (isinstance(found, type) and issubclass(found, Mechanism) and found.wire == wire):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from deniable.core import Type
-from deniable.privacy.bounds import Bound, Effort
+from deniable.privacy.bounds import LIMITS, Bound, Effort
 from deniable.privacy.problem import Builder, Problem
 from deniable.privacy.steps import spend, spend_on_power
 from deniable.privacy.worlds import cost, extreme, law
@@ -266,7 +266,7 @@ def permutation(problem: Problem, effort: Effort) -> Bound | None:
     if counts is None:
         return None
     small = build.problem(counts)
-    if small.knowns(counts) or cost(small, counts) > effort.limit:
+    if small.knowns(counts) or cost(small, counts) > LIMITS[-1]:  # with few, a rule that finds more would come first
         return None
     rows: dict[
         int, dict[int, Fraction]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.core import Node
-from deniable.privacy.bounds import Bound, Effort
+from deniable.privacy.bounds import LIMITS, Bound, Effort
 from deniable.privacy.problem import Builder, Problem
 from deniable.privacy.steps import spend
 from deniable.privacy.worlds import cost, extreme
@@ -27,12 +27,27 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
             total = build.add("mod", [total], (noise.modulus,))
         new = build.problem([at[other] for other in rest] + [total])
         rest = [at[other] for other in rest]
-        if cost(new, new.view) > effort.limit or new.types[total].size != noise.size:
+        if new.types[total].size != noise.size:
+            continue
+        odds = odds_of_two(new, total) if not rest and effort.limit >= LIMITS[-1] else None
+        if odds is not None:
+            return Bound(odds, ("shift",))
+        if cost(new, new.view) > effort.limit:
             continue
         compared = [*new.secrets(rest), total]
         worst = extreme(new, rest, compared, new.knowns([*rest, total]))
         return Bound(worst.odds, ("shift",))
     return None
+
+
+def odds_of_two(problem: Problem, draw: int) -> Fraction | None:
+    """The odds of a draw whose numbers, however many there are, have one probability or one of two; else nothing."""
+    each = problem.nodes[draw]
+    if each.op != "split" or not 0 < each.params[0] < 1:
+        return Fraction(1) if each.op == "below" else None
+    p, first, second = each.params
+    odds: Fraction = p * second / ((1 - p) * first)
+    return max(odds, 1 / odds)
 
 
 def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int], seen: Sequence[int] = ()) -> int:

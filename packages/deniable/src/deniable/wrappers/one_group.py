@@ -58,6 +58,8 @@ class OneGroup(OneDrawn):
         whole = len(self.weights) == len(self.groups) and all(is_whole(each) and each > 0 for each in self.weights)
         if not whole or sum(self.weights) > MOST_SLOTS:
             raise InvalidParameter(f"Each group needs a weight, a whole number from 1; together at most {MOST_SLOTS}.")
+        groups = tuple(tuple(map(int, group)) for group in self.groups)
+        self._fix(groups=groups, weights=tuple(map(int, self.weights)))
 
     @classmethod
     def of(

@@ -35,6 +35,7 @@ from deniable.mechanisms.registry import mechanism_from_spec
 
 SEEDS, MOST_CODES = 1 << 32, 1 << 12
 EXTRA_BITS = 4  # beyond those that the odds need
+LONGEST = 256  # bits of a probability of blank reports: what is named has a probability `codes` times as long
 
 
 class SeededLaw(Mechanism[object, Any]):
@@ -48,8 +49,12 @@ class SeededLaw(Mechanism[object, Any]):
     codes: int
     near: int
 
-    def check_codes(self) -> None:
-        """The numbers of codes and of near ones; those that are 0 are chosen."""
+    def check_codes(self, shares: Iterable[Fraction] = ()) -> None:
+        """The numbers of codes and of near ones; those that are 0 are chosen. `shares` are those of kinds of reports."""
+        if any(share.denominator.bit_length() > LONGEST for share in shares):
+            raise InvalidParameter(
+                f"The probabilities of the base have too many digits. Round them: denominators must be below 2^{LONGEST}."
+            )
         if not is_whole(self.codes) or not is_whole(self.near):
             raise InvalidParameter("`codes` and `near` must be whole numbers. Leave them out to get the best.")
         if self.codes == 0:
@@ -186,7 +191,7 @@ class Seeded(SeededLaw, PureProtocol):
         super().__post_init__()
         if not 0 < self.base.blank_support < self.base.p < 1:
             raise InvalidParameter("The blank reports of the base must support a value less often than reports on it do.")
-        self.check_codes()
+        self.check_codes([self.base.blank_support])
 
     def best_near(self) -> int:
         return best_near(self.base.blank_support, self.codes, self.odds)

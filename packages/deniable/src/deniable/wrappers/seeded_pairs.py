@@ -45,7 +45,7 @@ class SeededPairs(SeededLaw, PaddedProtocol):
             raise InvalidParameter("The base must be a PCKVUnary.")
         self._fix(domain=self.base.domain, epsilon=self.base.epsilon)
         super().__post_init__()
-        self.check_codes()
+        self.check_codes(share for _, share in self._said)
 
     @cached_property
     def _said(self) -> Sequence[tuple[Fraction, Fraction]]:

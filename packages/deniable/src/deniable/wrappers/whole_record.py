@@ -57,6 +57,7 @@ class WholeRecord(RecordMechanism):
             self._fix(agreeing=best_agreeing(self.sizes, float(self.odds), most_similar(self.sizes)))
         if not is_whole(self.agreeing) or not 1 <= self.agreeing <= len(self.sizes):
             raise InvalidParameter(f"`agreeing` must be from 1 to {len(self.sizes)} answers. Leave it out to get the best.")
+        self._fix(agreeing=int(self.agreeing))
         if self.agreeing < len(self.sizes) and self.domain.size > most_similar(self.sizes):
             raise InvalidParameter(
                 "A similar record may differ in some answers only if each attribute has 2, 4, 8, ... values, with at most "

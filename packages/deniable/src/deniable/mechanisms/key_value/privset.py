@@ -98,22 +98,31 @@ class PrivSet(KeyValueProtocol):
     @cached_property
     def near(self) -> tuple[int, tuple[int, ...]]:
         """How many places of its set a likelier report has at least, and the weights of so many, one more, and so on."""
-        least, most = max(self.threshold, self.size - self.keys), min(self.size, self.padding)
-        ways = [self._ways(shared) for shared in range(least, most + 1)]
-        weights = [way * PARTS // sum(ways) for way in ways]
+        least, ways = self._ways
+        every = sum(ways)
+        weights = [way * PARTS // every for way in ways]
         common = [place for place, weight in enumerate(weights) if weight]  # one after the other: there is one peak
         return least + common[0], tuple(weights[common[0] : common[-1] + 1])
 
-    def _ways(self, shared: int) -> int:
-        """How many reports have so many places of one set."""
-        return math.comb(self.padding, shared) * math.comb(self.keys, self.size - shared)
+    @cached_property
+    def _ways(self) -> tuple[int, list[int]]:
+        """How many places of its set a likelier report may have at least; how many reports have so many, one more, ..."""
+        least, most = max(self.threshold, self.size - self.keys), min(self.size, self.padding)
+        ways = [math.comb(self.padding, least) * math.comb(self.keys, self.size - least)]
+        for shared in range(least, most):
+            more, fewer = (self.padding - shared) * (self.size - shared), (shared + 1) * (self.keys - self.size + shared + 1)
+            ways.append(ways[-1] * more // fewer)
+        return least, ways
 
     @cached_property
     def _lift(self) -> Fraction:
         """How many times as likely as a uniform report the likeliest of the others is."""
-        least, weights = self.near
-        densest = max(Fraction(weight, self._ways(least + place)) for place, weight in enumerate(weights))
-        return densest * math.comb(self.places, self.size) / sum(weights)
+        (least, weights), (first, ways) = self.near, self._ways
+        densest, among = 0, 1  # compared without a reduced fraction for each, whose terms may have thousands of digits
+        for weight, way in zip(weights, ways[least - first :], strict=False):
+            if weight * among > densest * way:
+                densest, among = weight, way
+        return Fraction(densest * math.comb(self.places, self.size), among * sum(weights))
 
     @cached_property
     def share(self) -> Fraction:

@@ -24,9 +24,10 @@ class WindowMean(MeanMechanism):
     """Report one of K places; each in the window of the true number is `odds` times as likely as each outside.
 
     The number is first rounded to one of G + 1 equally spaced knots by a coin. `starts` has where the windows of the knots
-    from the middle to the upper end begin, in shares of a place: a coin decides between the two places next to it. `values`
-    has what the places of the upper half stand for, relative to each other. Lower knots and places are mirror images. The
-    mean report is the number, exactly: parameters for which it is not are refused. P(window) = w odds / (w odds + K - w).
+    from the middle to the upper end begin, in shares of a place: a coin decides between the two places next to it. The last
+    one begins at a place. `values` has what the places of the upper half stand for, relative to each other. Lower knots and
+    places are mirror images. The mean report is the number, exactly: parameters for which it is not are refused.
+    P(window) = w odds / (w odds + K - w).
 
     `WindowMean.best` has places and windows near the smallest largest variance that is possible, within about 1 %.
     """
@@ -43,7 +44,8 @@ class WindowMean(MeanMechanism):
         values, starts = tuple(self.values), tuple(self.starts)
         if not all(map(is_whole, (self.window, *values, *starts))):
             raise InvalidParameter("The window, the values of places and the beginnings of windows must be whole numbers.")
-        self._fix(values=values, starts=starts)
+        window, values, starts = int(self.window), tuple(map(int, values)), tuple(map(int, starts))  # which never overflow
+        self._fix(window=window, values=values, starts=starts)
         last = (self.places - self.window) * SHARES
         within = 1 <= self.window < self.places <= MOST_PLACES
         if within and max(map(abs, values)) > LARGEST_VALUE:
@@ -52,6 +54,8 @@ class WindowMean(MeanMechanism):
             raise InvalidParameter(
                 "The window must be shorter than the line of places, and windows must begin on it, the first in the middle."
             )
+        if starts[-1] % SHARES:  # else no place is certain to be in a window, and less is lost than the odds allow
+            raise InvalidParameter(f"The last window must begin at a place: at a multiple of {SHARES:,}.")
         knots, means = len(starts) - 1, [self._mean(start) for start in starts]
         if means[-1] <= 0 or any(mean * knots != knot * means[-1] for knot, mean in enumerate(means)):
             raise InvalidParameter("The expected report of these windows is not the true value: a mean would be biased.")
