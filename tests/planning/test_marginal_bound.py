@@ -79,4 +79,4 @@ def test_one_collection_of_a_repeated_question_is_bounded_by_its_own_budget() ->
     for size in (2, 3, 20):
         ranking = repeated_options(dn.Categories(range(size)), 2.0, 1.0, 1000)
         assert ranking.bound == share_bound(size, 1.0, 1000) and all(row.error >= ranking.bound for row in ranking)
-        assert "any mechanism with reports of epsilon 1 can have" in ranking.legend()
+        assert "any mechanism with reports of epsilon 1 and an unbiased estimate can have" in ranking.legend()

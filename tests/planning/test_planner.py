@@ -43,6 +43,8 @@ def test_few_bits_are_respected_or_refused() -> None:
     assert dn.plan(domain, 1.0, 1000, max_bits=10).wire == "hadamard-1"
     with pytest.raises(dn.InvalidParameter, match="the smallest needs 10"):
         dn.plan(domain, 1.0, 1000, max_bits=9)
+    with pytest.raises(dn.InvalidParameter, match="a whole number of bits"):
+        dn.plan(domain, 1.0, 1000, max_bits="10")  # type: ignore[call-overload]
 
 
 def test_explanation_shows_the_alternatives() -> None:

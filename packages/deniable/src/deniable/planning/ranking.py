@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Generic, Self, TypeVar, overload
 
 from deniable.core import Candidate, Mechanism
@@ -95,6 +96,8 @@ class Ranking(Sequence[Row[M]]):
 
     def within(self, max_bits: int | None, wanted: str | None = None) -> Self:
         """The same candidates, of which only those with reports of at most so many bits, and of this name, may be chosen."""
+        if not isinstance(max_bits, Integral | None):
+            raise InvalidParameter("max_bits is the largest size of a report: a whole number of bits, such as max_bits=64.")
         return replace(self, max_bits=max_bits, wanted=wanted)
 
     def aimed(self, aim: Column, needed: Callable[[M], float | None]) -> Self:
